@@ -1,0 +1,18 @@
+# Libraries that assay stands on; docs/dependencies.md says why each is there.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+set(assay_modules libprotobuf-c yaml-0.1 jansson libzip libpng libjpeg libsodium)
+pkg_check_modules(ASSAY_DEPS REQUIRED IMPORTED_TARGET ${assay_modules})
+add_library(assay_deps INTERFACE)
+target_link_libraries(assay_deps INTERFACE PkgConfig::ASSAY_DEPS Threads::Threads ${CMAKE_DL_LIBS} m)
+if(ASSAY_HDF5)
+  # Debian and Ubuntu call the serial HDF5's module hdf5-serial, others hdf5.
+  pkg_search_module(ASSAY_HDF5_LIB IMPORTED_TARGET hdf5-serial hdf5)
+  if(ASSAY_HDF5_LIB_FOUND)
+    target_link_libraries(assay_deps INTERFACE PkgConfig::ASSAY_HDF5_LIB)
+    target_compile_definitions(assay_deps INTERFACE ASSAY_HAVE_HDF5=1)
+  else()
+    message(WARNING "libhdf5 was not found: this assay will not read HDF5 episodes")
+  endif()
+endif()
+find_program(ASSAY_PROTOC_C NAMES protoc-c REQUIRED)

@@ -1,0 +1,58 @@
+/* `assay COMMAND ...`: finds the command in the table and runs it. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+struct command {
+  const char *name;
+  int (*run)(struct cli *cli, int argc, char **argv);
+  const char *summary;
+};
+
+static const struct command commands[] = {
+#define COMMAND(name, function, summary) {name, function, summary},
+#include "cli/commands.inc"
+#undef COMMAND
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+static void print_help(FILE *out) {
+  fputs("assay: the gate between a trained robot policy and its motors\n\n", out);
+  fputs("usage: assay COMMAND [options] FILE...\n\ncommands:\n", out);
+  for (int i = 0; i < COMMAND_COUNT; i++) {
+    fprintf(out, "  %-14s %s\n", commands[i].name, commands[i].summary);
+  }
+  fputs("\n`assay COMMAND --help` tells each command's options.\n", out);
+}
+
+static void show_progress(void *user, const char *what, size_t done, size_t total) {
+  (void)user;
+  fprintf(stderr, "\r\033[K%s %zu/%zu%s", what, done, total, done == total ? "\r\033[K" : "");
+  fflush(stderr);
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    print_help(stderr);
+    return EXIT_INPUT;
+  }
+  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    print_help(stdout);
+    return EXIT_PASS;
+  }
+  const char *name = strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
+  for (int i = 0; i < COMMAND_COUNT; i++) {
+    if (strcmp(commands[i].name, name) == 0) {
+      struct cli cli = {.command = name};
+      cli.color = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
+      if (isatty(STDERR_FILENO)) {
+        cli.progress.step = show_progress;
+      }
+      return commands[i].run(&cli, argc - 1, argv + 1);
+    }
+  }
+  fprintf(stderr, "assay: there is no command '%s'; `assay --help` lists them [USAGE]\n", argv[1]);
+  return EXIT_INPUT;
+}

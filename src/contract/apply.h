@@ -1,0 +1,33 @@
+/* What a contract does to values: preprocessing of raw sensor data, validity of
+ * inputs, decoding of outputs. Pure functions; thread-safe. */
+#ifndef CONTRACT_APPLY_H
+#define CONTRACT_APPLY_H
+
+#include "contract/contract.h"
+
+/* raw/<sensor> to the tensor that the model takes. The caller frees *out. */
+ASSAY_MUST_CHECK assay_status contract_preprocess(const struct contract_input *input, const assay_tensor *raw,
+                                                  assay_tensor *out);
+
+/* What is fed: by name, with its age. */
+struct fed_input {
+  const char *name;
+  const assay_tensor *tensor;
+  double age_ms; /* NAN: not known */
+};
+/* The refusal that these inputs must get: ASSAY_OK when they are valid, otherwise one of
+ * INPUT_MISSING, INPUT_EXTRA, INPUT_DTYPE, INPUT_SHAPE, INPUT_HISTORY, INPUT_NAN, INPUT_INF,
+ * INPUT_RANGE, INPUT_COLOR, INPUT_STALE as the status code, with a sentence. Checked in that order. */
+ASSAY_MUST_CHECK assay_status contract_validate(const struct contract *contract, const struct fed_input *inputs,
+                                                size_t n_inputs);
+
+/* Raw model output to physical units: out has tensor_count doubles, in the tensor's order. */
+void contract_decode(const struct contract_output *output, const assay_tensor *raw, double *out);
+/* Component of flat element i, and its step along the horizon axis (0 without one). */
+int32_t contract_component_of(const struct contract_output *output, const assay_tensor *tensor, int64_t i,
+                              int64_t *step);
+
+/* The exact comparison of a threshold decision: `value` is rounded to the tensor's type first. */
+bool decision_is_positive(const struct decision *decision, double value, assay_dtype dtype);
+
+#endif

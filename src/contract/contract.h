@@ -1,0 +1,177 @@
+/* The contract: what every input and output of a policy means. Parsed from
+ * contract.yaml, strictly: an unknown key, a missing unit or a duplicate name
+ * is an error with line and column. Constant after parsing; lives in one arena. */
+#ifndef CONTRACT_CONTRACT_H
+#define CONTRACT_CONTRACT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/arena.h"
+#include "core/status.h"
+#include "tensor/tensor.h"
+
+/* Where a value stands in its file; 1-based. */
+struct mark {
+  int32_t line, column;
+};
+
+/* One dimension of an input: fixed (min = opt = max), or a range. */
+struct dim_range {
+  int64_t min, opt, max;
+};
+
+enum preprocess_kind {
+  PREPROCESS_RESIZE,    /* height, width, filter, antialias, coordinates, rounding */
+  PREPROCESS_CROP,      /* top, left, height, width, or centre */
+  PREPROCESS_COLOR,     /* from, to: RGB, BGR, GRAY */
+  PREPROCESS_LAYOUT,    /* from, to: NHWC, NCHW, HWC, CHW */
+  PREPROCESS_SCALE,     /* x * factor, per channel or whole */
+  PREPROCESS_NORMALIZE, /* (x - mean) / std, per channel or whole */
+  PREPROCESS_CAST       /* dtype */
+};
+enum resize_filter { RESIZE_NEAREST, RESIZE_BILINEAR, RESIZE_BICUBIC, RESIZE_AREA };
+enum resize_coordinates { RESIZE_HALF_PIXEL, RESIZE_ALIGN_CORNERS, RESIZE_ASYMMETRIC };
+
+struct preprocess_step {
+  enum preprocess_kind kind;
+  struct mark mark;
+  int64_t height, width, top, left;
+  bool centre, antialias, round_to_integer;
+  enum resize_filter filter;
+  enum resize_coordinates coordinates;
+  const char *from, *to; /* colour or layout */
+  int32_t n;             /* elements of a and b: 1 or one per channel */
+  const double *a, *b;   /* scale: a; normalize: mean a, std b */
+  assay_dtype dtype;
+};
+
+/* One input tensor. */
+struct contract_input {
+  const char *name;
+  struct mark mark;
+  assay_dtype dtype;
+  int32_t rank;
+  struct dim_range dims[ASSAY_RANK_MAX];
+  const char *layout, *color; /* NULL when not given */
+  const char *raw;            /* name of the raw/<sensor> array that feeds it; the input's name when not given */
+  bool has_legal, has_typical;
+  double legal_min, legal_max;     /* after preprocessing; outside is refused */
+  double typical_min, typical_max; /* serves coverage */
+  double max_age_ms;               /* 0: not limited */
+  int32_t history_max;             /* 0: not given; steps of an input that carries history along axis history_axis */
+  int32_t history_axis;
+  const char *unit; /* NULL when not given */
+  bool refuse;      /* on_invalid: refuse */
+  int32_t n_preprocess;
+  const struct preprocess_step *preprocess;
+};
+
+/* A state tensor: output fed back to input at the next step. */
+struct contract_state {
+  const char *input, *output;
+  struct mark mark;
+  const assay_tensor *initial; /* NULL: zeros */
+  bool reset_episode;
+  bool has_tolerance;
+  double tolerance_max;
+};
+
+enum decode_kind { DECODE_CLIP, DECODE_SCALE, DECODE_OFFSET };
+struct decode_step {
+  enum decode_kind kind;
+  double a, b; /* clip: min, max; scale: factor; offset: addend */
+};
+
+/* How far a component may drift. A NAN means: not declared. */
+struct tolerance {
+  bool given;
+  bool raw; /* space: raw; otherwise physical, after decoding */
+  double max, mean, p99, rms;
+  int64_t sign_flips, saturation; /* default 0 */
+  struct mark mark;
+};
+
+enum decision_kind { DECISION_THRESHOLD, DECISION_ARGMAX, DECISION_TOPK, DECISION_ORDER };
+struct decision {
+  enum decision_kind kind;
+  struct mark mark;
+  double threshold;
+  bool at_or_above; /* >= on the positive side; otherwise strictly above */
+  const char *label_positive, *label_negative;
+  int32_t axis, k;
+  bool ascending;      /* order: {by: ascending}, nearest-first */
+  double hysteresis;   /* 0: none */
+  int32_t consecutive; /* 0: none */
+};
+
+/* One element along the component axis of an output. */
+struct contract_component {
+  const char *name;
+  struct mark mark;
+  const char *unit, *raw_unit;
+  int32_t n_decode;
+  const struct decode_step *decode; /* output-wide steps first, then its own */
+  struct tolerance tolerance;
+  bool has_limits;
+  double limit_min, limit_max, limit_rate; /* NAN where not given */
+  bool has_decision;
+  struct decision decision;
+  bool allow_inf;
+};
+
+struct contract_output {
+  const char *name;
+  struct mark mark;
+  assay_dtype dtype;
+  int32_t rank;
+  struct dim_range dims[ASSAY_RANK_MAX];
+  const char *axes[ASSAY_RANK_MAX];            /* "batch", "horizon", "component", ... */
+  int32_t component_axis, horizon_axis;        /* -1: none */
+  int64_t execute_steps;                       /* 0: all steps decide */
+  int32_t n_components;                        /* == dim of component_axis; 1 without one */
+  const struct contract_component *components; /* in the order of the tensor */
+  int32_t n_decisions;                         /* decisions over the whole output: argmax, topk, order */
+  const struct decision *decisions;
+};
+
+struct contract {
+  struct arena arena;
+  const char *path;
+  const char *policy, *model; /* model: path relative to the contract's folder */
+  int32_t n_inputs, n_outputs, n_states;
+  const struct contract_input *inputs;
+  const struct contract_output *outputs;
+  const struct contract_state *states;
+  double period_ms, p99_ms;               /* timing; 0: not given */
+  int64_t deadline_misses;                /* -1: not given */
+  double budget_ram_mb, budget_engine_mb; /* 0: not given */
+};
+
+ASSAY_MUST_CHECK assay_status contract_read(const char *path, struct contract **out);
+/* The same from text; statistics files are looked for in `folder`. */
+ASSAY_MUST_CHECK assay_status contract_parse(const char *text, size_t size, const char *path, const char *folder,
+                                             struct contract **out);
+void contract_free(struct contract *contract);
+const struct contract_input *contract_find_input(const struct contract *contract, const char *name);
+const struct contract_output *contract_find_output(const struct contract *contract, const char *name);
+const struct contract_state *contract_state_of_input(const struct contract *contract, const char *input);
+
+/* A tensor as a model declares it, for binding; dims < 0 are dynamic. */
+struct signature_tensor {
+  const char *name;
+  assay_dtype dtype;
+  int32_t rank;
+  const int64_t *dims;
+  bool has_default; /* an initializer that may be fed */
+};
+struct signature {
+  int32_t n_inputs, n_outputs;
+  const struct signature_tensor *inputs, *outputs;
+};
+/* Binds by name: every model input without a default is in the contract and the other way
+ * round; dtypes and shapes agree; state pairs fit. The first fault is the error. */
+ASSAY_MUST_CHECK assay_status contract_bind(const struct contract *contract, const struct signature *signature,
+                                            const char *model_path);
+
+#endif

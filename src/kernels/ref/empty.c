@@ -1,0 +1,2 @@
+/* Placeholder until the first kernel stands here. */
+#include "kernels/ref/level.h"

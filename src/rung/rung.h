@@ -1,0 +1,99 @@
+/* A rung: one runtime at one precision, behind one interface. A rung knows
+ * nothing of verdicts; it runs identical bytes and states what truly ran.
+ *
+ * Adding a runtime: one file here with a `const struct rung_kind`, and one row
+ * in rung_kinds.inc. */
+#ifndef RUNG_RUNG_H
+#define RUNG_RUNG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/arena.h"
+#include "core/status.h"
+#include "tensor/tensor.h"
+
+/* What was asked for. Strings are NULL when the gate did not say. */
+struct rung_setting {
+  const char *key, *value;
+};
+struct rung_request {
+  const char *name;
+  const char *engine;    /* "assay", "recorded", "onnxruntime", ... */
+  const char *precision; /* "fp32" when not said */
+  const char *provider, *model_path, *outputs_folder;
+  int threads;
+  int32_t n_settings; /* everything else, for the engine to accept or refuse */
+  const struct rung_setting *settings;
+  int32_t n_keep;
+  const char *const *keep;
+  double time_limit_s; /* 0: none. Of one run */
+};
+
+/* What really ran, as the runtime itself reports it. */
+struct rung_placement {
+  const char *node, *provider, *precision;
+};
+struct rung_actual {
+  const char *engine, *version, *provider, *precision, *accumulator, *device; /* NULL: not known */
+  const char *tf32; /* "on", "off", or NULL when it does not apply */
+  int threads;
+  bool emulated;    /* an emulation of the precision, never enough for a release */
+  const char *note; /* one sentence or NULL */
+  int32_t n_placement;
+  const struct rung_placement *placement;
+  int32_t n_facts;
+  const struct rung_setting *facts; /* further key/value pairs for the report */
+};
+
+struct rung_tensor {
+  const char *name;
+  assay_tensor tensor;
+};
+typedef void rung_tap(void *user, const char *value, const assay_tensor *tensor);
+
+/* One case, or one step of one, to be answered. */
+struct rung_call {
+  const char *case_id;
+  int64_t step;
+  const struct rung_tensor *inputs; /* views; by name */
+  int32_t n_inputs;
+  const char *const *taps; /* inner values to hand over; NULL for none */
+  int32_t n_taps;
+  rung_tap *tap;
+  void *tap_user;
+};
+/* Views, valid until the next call or close; in the rung's own order. */
+struct rung_answer {
+  const struct rung_tensor *outputs;
+  int32_t n_outputs;
+};
+
+struct rung;
+struct rung_kind {
+  const char *engine;
+  /* Fails with a code of kind BLOCKED (RUNTIME_MISSING, ...) when the runtime is not to be had: the
+   * rung is then BLOCKED with that sentence, the gate goes on. */
+  assay_status (*open)(const struct rung_request *request, struct rung **out);
+  /* Fixes the shapes of the inputs. Optional (NULL): run() takes what comes. */
+  assay_status (*bind)(struct rung *rung, const struct rung_tensor *inputs, int32_t n_inputs);
+  assay_status (*run)(struct rung *rung, const struct rung_call *call, struct rung_answer *out);
+  /* Forgets everything that earlier calls could have left (a fresh session); optional. */
+  assay_status (*renew)(struct rung *rung);
+  void (*describe)(struct rung *rung, struct rung_actual *out); /* strings live as long as the rung */
+  void (*close)(struct rung *rung);
+};
+/* Every rung begins with this. */
+struct rung {
+  const struct rung_kind *kind;
+};
+
+/* Finds the kind and opens. An engine that no row has is an input error naming the engines there
+ * are; one that this build lacks is RUNTIME_MISSING. */
+ASSAY_MUST_CHECK assay_status rung_open(const struct rung_request *request, struct rung **out);
+ASSAY_MUST_CHECK assay_status rung_run(struct rung *rung, const struct rung_call *call, struct rung_answer *out);
+void rung_close(struct rung *rung);
+/* Asked for one thing and got another: RUNG_INVALID with what differs; ok otherwise. */
+ASSAY_MUST_CHECK assay_status rung_check_actual(const struct rung_request *request, const struct rung_actual *actual);
+
+#endif
