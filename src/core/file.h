@@ -1,6 +1,6 @@
 /* Files: reading whole, mapping, and replacing so that a reader sees either
  * the old file or the new one. Paths are bytes; nothing here follows a name
- * that a file's content gave, without file_join_inside. Thread-safe. */
+ * that a file's content gave, without path_join_inside. Thread-safe. */
 #ifndef CORE_FILE_H
 #define CORE_FILE_H
 
@@ -18,6 +18,10 @@ struct file_map {
 };
 ASSAY_MUST_CHECK assay_status file_map_open(const char *path, struct file_map *out);
 void file_map_close(struct file_map *map);
+
+/* A descriptor of a plain file, opened for reading, and its size now. A FIFO or
+ * device is FILE_UNREADABLE and never waited for. The caller closes it. */
+ASSAY_MUST_CHECK assay_status file_open_plain(const char *path, int *descriptor, uint64_t *size);
 
 /* Reads a file of at most `limit` bytes into memory that the caller ends with
  * memory_free; a zero byte follows the content. LIMIT_EXCEEDED beyond. Only
@@ -39,8 +43,10 @@ void file_writer_abandon(struct file_writer *writer);
 
 /* A whole folder made new: fill the folder at *staging, then commit, which
  * puts it in place of `path` (an old folder there is removed after the swap,
- * by renameat2(EXCHANGE) where the file system has it). */
-ASSAY_MUST_CHECK assay_status folder_stage(const char *path, struct arena *arena, char **staging);
+ * by renameat2(EXCHANGE) where the file system has it). `marker` is a file that
+ * every folder of this kind holds, such as "run.yaml": a folder at `path` that
+ * is neither empty nor has it is not ours to replace, and is FILE_UNWRITABLE. */
+ASSAY_MUST_CHECK assay_status folder_stage(const char *path, const char *marker, struct arena *arena, char **staging);
 ASSAY_MUST_CHECK assay_status folder_commit(const char *staging, const char *path);
 void folder_abandon(const char *staging);
 

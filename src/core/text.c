@@ -91,6 +91,30 @@ bool text_ends_with(const char *string, const char *suffix) {
   return length >= tail && strcmp(string + length - tail, suffix) == 0;
 }
 
+bool text_is_utf8(const char *bytes, size_t length) {
+  const unsigned char *b = (const unsigned char *)bytes;
+  size_t i = 0;
+  while (i < length) {
+    unsigned lead = b[i];
+    size_t more = lead < 0x80 ? 0 : lead >= 0xC2 && lead < 0xE0 ? 1 : lead >= 0xE0 && lead < 0xF0 ? 2 : 3;
+    if ((lead >= 0x80 && lead < 0xC2) || lead > 0xF4 || length - i <= more) {
+      return false;
+    }
+    for (size_t k = 1; k <= more; k++) {
+      if ((b[i + k] & 0xC0) != 0x80) {
+        return false;
+      }
+    }
+    unsigned second = more > 0 ? b[i + 1] : 0;
+    if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) || (lead == 0xF0 && second < 0x90) ||
+        (lead == 0xF4 && second > 0x8F)) {
+      return false;
+    }
+    i += more + 1;
+  }
+  return true;
+}
+
 /* Levenshtein distance of words shorter than 64 bytes; SIZE_MAX beyond. */
 static size_t edit_distance(const char *a, const char *b) {
   enum { LONGEST = 64 };

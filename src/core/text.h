@@ -32,6 +32,8 @@ ASSAY_MUST_CHECK assay_status text_status(const struct text *text);
 static inline bool text_equal(const char *a, const char *b) { return __builtin_strcmp(a, b) == 0; }
 bool text_starts_with(const char *string, const char *prefix);
 bool text_ends_with(const char *string, const char *suffix);
+/* True when the bytes are well-formed UTF-8 (no surrogate, nothing overlong). */
+bool text_is_utf8(const char *bytes, size_t length);
 /* The entry of `words` nearest to `word` (edit distance of at most a third of
  * its length), for "did you mean"; NULL when none is near. */
 const char *text_nearest(const char *word, const char *const *words, size_t count);
