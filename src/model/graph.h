@@ -49,8 +49,11 @@ struct value {
   bool is_output;
 };
 
-/* A weight. tensor.data points into the mapped file where the model kept raw
- * bytes of 4 KiB and more, or into the arena; never freed by itself. */
+/* A weight. tensor.data points into the mapped file where the model kept 4 KiB and
+ * more in one piece, or into the arena; never freed by itself. A file puts its
+ * bytes at any address: mapped data may lie unaligned for its dtype
+ * (tensor_is_aligned), and whoever computes with them copies or packs them first,
+ * as by memcpy. Their bytes were never read when the model was opened. */
 struct initializer {
   int32_t value;
   assay_tensor tensor;
@@ -87,9 +90,9 @@ struct attribute {
   const float *floats;
   const int64_t *ints;
   const assay_text *strings;
-  const assay_tensor *tensors; /* one for ATTRIBUTE_TENSOR */
-  struct graph *const *graphs; /* one for ATTRIBUTE_GRAPH */
-  struct value_type type;      /* ATTRIBUTE_TYPE_PROTO */
+  const assay_tensor *tensors;   /* one for ATTRIBUTE_TENSOR */
+  struct graph *const *graphs;   /* one for ATTRIBUTE_GRAPH */
+  const struct value_type *type; /* ATTRIBUTE_TYPE_PROTO */
 };
 
 struct node {
@@ -105,6 +108,8 @@ struct node {
   const struct attribute *attributes;
 };
 
+struct name_index;
+
 struct graph {
   const char *name;
   const struct model *model;
@@ -115,6 +120,7 @@ struct graph {
   int32_t *inputs; /* value numbers, in the file's order, initializers that are listed as inputs included */
   int32_t *outputs;
   struct initializer *initializers;
+  struct name_index *names; /* graph_find_value's */
 };
 
 struct opset_import {
@@ -135,6 +141,13 @@ struct function {
   struct graph *body;
 };
 
+/* A finding of the checker that does not stop the opening (an unsorted graph,
+ * a name given to two nodes, ...). */
+struct model_warning {
+  assay_code code;
+  const char *where, *sentence;
+};
+
 struct metadata {
   const char *key, *value;
 };
@@ -152,6 +165,8 @@ struct model {
   struct file_map file; /* the model file, mapped */
   int32_t n_external;   /* external data files, mapped */
   struct file_map *external;
+  int32_t n_warnings;
+  struct model_warning *warnings;
 };
 
 /* Looking things up; NULL or -1 when it is not there. */
@@ -169,5 +184,13 @@ const struct initializer *graph_initializer(const struct graph *graph, int32_t v
 /* True when an initializer may be replaced by a feed: it is listed among the
  * inputs and the IR version is 4 or newer. */
 bool graph_is_overridable(const struct graph *graph, int32_t value);
+/* The model-local function that a node calls, or NULL: it is an operator. */
+const struct function *node_function(const struct model *model, const struct node *node);
+/* True when the tensor's address suits its dtype (see struct initializer). */
+bool tensor_is_aligned(const assay_tensor *tensor);
+/* Lets go of the file pages behind a mapped tensor, once it was copied or packed: they no
+ * longer count as resident, and come back from the file when read again. Harmless on any
+ * other tensor. */
+void model_release_pages(const struct model *model, const assay_tensor *tensor);
 
 #endif

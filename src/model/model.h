@@ -6,13 +6,6 @@
 #include "core/text.h"
 #include "model/graph.h"
 
-/* A finding of the checker that does not stop the opening (an unsorted graph,
- * a name given twice to nodes, …). */
-struct model_warning {
-  assay_code code;
-  const char *where, *sentence;
-};
-
 struct model_options {
   /* Bounds; 0 takes the default that model.c documents. */
   uint64_t max_bytes; /* decoded size of everything but mapped weights */
