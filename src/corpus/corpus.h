@@ -1,7 +1,8 @@
 /* A corpus: a folder with corpus.yaml and one .npz per case. Golden corpora are
  * compared, calibration corpora may be learned from, sealed ones may only be
  * looked at by the final evaluation. Opening reads corpus.yaml and checks that
- * every file is there; arrays are read case by case. */
+ * every file is there; arrays are read case by case. docs/corpus.md is the
+ * format. A corpus is constant once opened: any number of threads may read it. */
 #ifndef CORPUS_CORPUS_H
 #define CORPUS_CORPUS_H
 
@@ -12,7 +13,7 @@
 #include "core/hash.h"
 #include "tensor/tensor.h"
 
-enum corpus_role { CORPUS_GOLDEN, CORPUS_CALIBRATION, CORPUS_SEALED };
+enum corpus_role { CORPUS_GOLDEN, CORPUS_CALIBRATION, CORPUS_SEALED, CORPUS_ROLE_COUNT };
 
 struct case_tag {
   const char *key, *value;
@@ -22,34 +23,61 @@ struct case_age {
   double ms;
 };
 
+/* Where a case comes from. Strings are NULL and numbers -1 when not given. */
+struct case_origin {
+  const char *file, *digest;
+  int64_t episode, frame; /* frame: the first one, of a sequence */
+  int64_t frames, stride; /* a sequence: how many steps, and how many frames apart */
+};
+
 /* One case as corpus.yaml describes it. */
 struct corpus_case {
   const char *id;     /* unique in the corpus */
   const char *file;   /* relative to the corpus folder, inside it */
   const char *digest; /* "sha256:..." of the file's bytes; checked when the case is loaded */
-  bool refuse;        /* expect: refuse: CODE */
+  bool refuse;        /* expect: {refuse: CODE} */
   assay_code refusal; /* the code an invalid case must get */
   bool sequence;      /* arrays carry steps along a leading axis */
   bool forced;        /* state is fed from the recorded values, not carried */
   int32_t n_tags, n_ages;
   const struct case_tag *tags;
   const struct case_age *ages;
-  const char *origin_file, *origin_digest; /* lineage; NULL when not given */
-  int64_t origin_episode, origin_frame;    /* -1 when not given */
+  struct case_origin origin;
+  const char *guard; /* the answer expected of the guard; NULL when not given */
+};
+
+/* An array whose values are stored as unsigned bits because NumPy lacks the type. */
+struct corpus_dtype {
+  const char *array; /* with its prefix: "inputs/x" */
+  assay_dtype dtype;
 };
 
 struct corpus {
   struct arena arena;
   const char *folder;
   enum corpus_role role;
-  const char *policy, *framework, *framework_version, *weights_digest; /* NULL when not given */
-  int32_t n_cases;
-  const struct corpus_case *cases;
-  char digest[HASH_TEXT_SIZE]; /* the version of the corpus: over corpus.yaml's meaning and the cases' digests */
+  const char *policy; /* NULL when not given, as the three below */
+  const char *framework, *framework_version, *weights_digest;
+  int32_t n_dtypes, n_cases;
+  const struct corpus_dtype *dtypes;
+  const struct corpus_case *cases; /* in the order of corpus.yaml */
+  /* The version of the corpus: over the meaning of corpus.yaml and the digests of its cases. The
+   * same whatever the order of keys, comments and spelling; other when anything said is other. */
+  char digest[HASH_TEXT_SIZE];
 };
 
+/* A corpus without cases opens: whoever compares says NOTHING_COMPARED. A sealed one does not:
+ * CORPUS_SEALED. The caller ends it with corpus_close. */
 ASSAY_MUST_CHECK assay_status corpus_open(const char *folder, struct corpus **out);
-void corpus_close(struct corpus *corpus);
+/* The same for those who add cases to a corpus of any role; never to compare or learn. */
+ASSAY_MUST_CHECK assay_status corpus_open_to_write(const char *folder, struct corpus **out);
+void corpus_close(struct corpus *corpus);                         /* NULL is harmless */
+int32_t corpus_find(const struct corpus *corpus, const char *id); /* -1 when absent */
+const char *corpus_role_name(enum corpus_role role);
+/* CORPUS_GOLDEN... of that name; CORPUS_ROLE_COUNT when there is none. */
+enum corpus_role corpus_role_find(const char *name);
+/* Age of that input in the case; NAN when not given. */
+double case_age(const struct corpus_case *entry, const char *input);
 
 /* The arrays of one case. Names are without prefix. */
 struct case_array {
@@ -58,18 +86,23 @@ struct case_array {
 };
 struct case_data {
   struct arena arena;
-  int32_t n_inputs, n_outputs, n_raw, n_decoded, n_repeats;
-  struct case_array *inputs, *outputs, *raw, *decoded;
-  /* repeats[r] has n_outputs tensors in the order of outputs; data NULL when that repeat lacks it */
+  int32_t n_inputs, n_outputs, n_outputs64, n_raw, n_decoded, n_taps, n_repeats;
+  /* Each sorted by name, bytewise. outputs64 is a source's answer in fp64, for tests of the
+   * reference; taps stand in run folders only. */
+  struct case_array *inputs, *outputs, *outputs64, *raw, *decoded, *taps;
+  /* repeats[r] has n_outputs tensors in the order of outputs; data NULL when that repeat lacks it.
+   * Those that are there have dtype and shape of the output. */
   struct case_array **repeats;
-  int64_t steps; /* of a sequence; 1 otherwise */
+  int64_t steps; /* of a sequence, may be 0; 1 otherwise */
 };
 /* Reads and checks one case. The caller ends it with case_data_free. */
 ASSAY_MUST_CHECK assay_status case_load(const struct corpus *corpus, int32_t index, struct case_data **out);
-void case_data_free(struct case_data *data);
+void case_data_free(struct case_data *data);                                    /* NULL is harmless */
 const assay_tensor *case_input(const struct case_data *data, const char *name); /* NULL when absent */
 const assay_tensor *case_output(const struct case_data *data, const char *name);
 const assay_tensor *case_raw(const struct case_data *data, const char *name);
+const assay_tensor *case_decoded(const struct case_data *data, const char *name);
+const assay_tensor *case_tap(const struct case_data *data, const char *name);
 /* View of step s of a sequence tensor (the leading axis taken off); the tensor itself otherwise. */
 assay_tensor case_step(const struct case_data *data, const struct corpus_case *entry, const assay_tensor *tensor,
                        int64_t step);
