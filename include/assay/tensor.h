@@ -70,7 +70,8 @@ typedef struct assay_text {
 ASSAY_API const char *assay_dtype_name(assay_dtype dtype);
 /* The dtype of that name; ASSAY_UNDEFINED when there is none. */
 ASSAY_API assay_dtype assay_dtype_find(const char *name);
-/* Bits of one element: 32 for float32, 4 for int4; 0 for undefined. */
+/* Bits of one element: 32 for float32, 4 for int4; 0 for undefined. A string's
+ * are those of the assay_text that stands for it. */
 ASSAY_API size_t assay_dtype_bits(assay_dtype dtype);
 
 #ifdef __cplusplus

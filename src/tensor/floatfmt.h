@@ -17,12 +17,14 @@ float bf16_to_float(uint16_t bits);
 uint16_t bf16_from_float(float value); /* NaN becomes 0x7FC0 */
 uint16_t bf16_from_double(double value);
 float tf32_round(float value); /* to 10 fraction bits, half to even; NaN, Inf kept */
-/* Any 8-bit or 4-bit float dtype of ONNX. `saturate` as in ONNX's Cast. */
+/* Any 8-bit or 4-bit float dtype of ONNX. `saturate` as in ONNX's Cast (always for
+ * E2M1, where NaN becomes the largest number); E8M0 rounds up, Cast's default. */
 float small_float_to_float(assay_dtype dtype, uint8_t bits);
 uint8_t small_float_from_float(assay_dtype dtype, float value, bool saturate);
+uint8_t small_float_from_double(assay_dtype dtype, double value, bool saturate);
 
-/* Rounds a float to what `dtype` (FLOAT16, BFLOAT16, 8-bit floats, FLOAT32: as
- * it is) can hold, back in float. */
+/* Rounds a float to what `dtype` (FLOAT16, BFLOAT16, narrower floats with
+ * saturation; FLOAT32: as it is) can hold, back in float. */
 float float_round_to(assay_dtype dtype, float value);
 
 #endif
