@@ -41,6 +41,17 @@ ASSAY_MUST_CHECK assay_status yaml_read(const char *path, assay_code code, struc
 ASSAY_MUST_CHECK assay_status yaml_error(const struct yaml_file *file, struct mark mark, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
+/* Bounds of a file. Beyond them reading fails with LIMIT_EXCEEDED. */
+enum { YAML_BYTES_MAX = 16 << 20, YAML_DEPTH_MAX = 64, YAML_NODES_MAX = 2000000 };
+
+/* Fails unless the node is of that kind; says what stands there. `what` names the thing
+ * ("'outputs'", "the clip of component 'hip'"). A plain TODO is refused with OPEN_QUESTION. */
+ASSAY_MUST_CHECK assay_status yaml_expect(const struct yaml_file *file, const struct yaml *node, enum yaml_kind kind,
+                                          const char *what);
+/* Fails with OPEN_QUESTION at the first plain TODO of the file, in the order of its lines; the
+ * sentence names the key, what has to be answered, and the lines of the other open questions. */
+ASSAY_MUST_CHECK assay_status yaml_no_open_questions(const struct yaml_file *file);
+
 /* Member of a mapping; NULL when absent. */
 const struct yaml *yaml_get(const struct yaml *mapping, const char *key);
 /* Fails unless `node` is a mapping whose keys are all among `allowed`; the message names the
@@ -49,9 +60,11 @@ ASSAY_MUST_CHECK assay_status yaml_keys(const struct yaml_file *file, const stru
                                         const char *const *allowed, size_t count, const char *what);
 ASSAY_MUST_CHECK assay_status yaml_require(const struct yaml_file *file, const struct yaml *mapping, const char *key,
                                            const char *what, const struct yaml **out);
-/* Scalars. `what` names the thing in the message. Numbers are decimal, finite unless .inf/.nan is
- * written and `finite` is false. A quoted scalar is a string, never a number or bool. TODO as a
- * plain scalar is refused by each of these with OPEN_QUESTION. */
+/* Scalars. `what` names the thing in the message. Numbers are written as in JSON (0.5, -3, 1e-4):
+ * no '+', no leading zero, no '_', no hexadecimal, no ':'; finite unless .inf/-.inf/.nan is written
+ * and `finite` is false. A bool is true or false. A quoted scalar is a string, never a number or
+ * bool; a plain scalar that other readers of YAML take for a number, a bool or nothing is no string
+ * until it is quoted. TODO as a plain scalar is refused by each of these with OPEN_QUESTION. */
 ASSAY_MUST_CHECK assay_status yaml_string(const struct yaml_file *file, const struct yaml *node, const char *what,
                                           const char **out);
 ASSAY_MUST_CHECK assay_status yaml_int(const struct yaml_file *file, const struct yaml *node, const char *what,
