@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "corpus/case_arrays.h"
+#include "corpus/corpus_list.h"
 
 enum { FORMAT_VERSION = 1, FILE_NAME_LONGEST = 255 };
 static const char run_file[] = "run.yaml";
@@ -72,21 +73,6 @@ assay_status run_writer_fact(struct run_writer *writer, const char *key, const c
   return text_status(&writer->facts);
 }
 
-/* Room for one more element at *list. */
-static assay_status grow(void **list, int32_t count, int32_t *capacity, size_t size) {
-  if (count < *capacity) {
-    return status_ok();
-  }
-  int32_t more = *capacity == 0 ? 16 : *capacity * 2;
-  void *bigger = memory_resize(*list, (size_t)more, size);
-  if (bigger == NULL) {
-    return status_no_memory((size_t)more * size);
-  }
-  *list = bigger;
-  *capacity = more;
-  return status_ok();
-}
-
 /* Remembers every array's type, since the archive names some of them only as bits: for those, one
  * array has one type in all cases of a run. */
 static assay_status note_dtype(struct run_writer *writer, const char *id, const struct npz_entry *entry) {
@@ -102,9 +88,7 @@ static assay_status note_dtype(struct run_writer *writer, const char *id, const 
       return status_ok();
     }
   }
-  void *list = writer->dtypes;
-  TRY(grow(&list, writer->n_dtypes, &writer->dtypes_capacity, sizeof *writer->dtypes));
-  writer->dtypes = list;
+  LIST_ROOM(writer->dtypes, writer->n_dtypes, writer->dtypes_capacity);
   const char *name = arena_string(&writer->arena, entry->name);
   if (name == NULL) {
     return status_no_memory(strlen(entry->name));
@@ -128,9 +112,7 @@ static assay_status note_id(struct run_writer *writer, const char *id) {
       return status_make(ASSAY_RUN_INVALID, writer->folder, "case '%s' was written to this run already", id);
     }
   }
-  void *list = writer->ids;
-  TRY(grow(&list, writer->n_ids, &writer->ids_capacity, sizeof *writer->ids));
-  writer->ids = list;
+  LIST_ROOM(writer->ids, writer->n_ids, writer->ids_capacity);
   char *copy = arena_string(&writer->arena, id);
   if (copy == NULL) {
     return status_no_memory(strlen(id));
