@@ -1,2 +1,0 @@
-/* Placeholder until the first kernel stands here. */
-#include "kernels/ref/level.h"
