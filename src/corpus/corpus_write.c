@@ -470,12 +470,13 @@ static void write_index(struct text *out, const struct corpus_editor *editor) {
 assay_status corpus_edit_commit(struct corpus_editor *editor) {
   struct text text = {0};
   write_index(&text, editor);
-  assay_status status = text.length <= YAML_BYTES_MAX
-                            ? replace_index(editor->corpus->folder, &text)
-                            : status_make(ASSAY_LIMIT_EXCEEDED, editor->corpus->folder,
-                                          "%d cases would make corpus.yaml larger than the %d bytes that are read; make "
-                                          "several corpora of them",
-                                          editor->n_cases, YAML_BYTES_MAX);
+  assay_status status =
+      text.length <= YAML_BYTES_MAX
+          ? replace_index(editor->corpus->folder, &text)
+          : status_make(ASSAY_LIMIT_EXCEEDED, editor->corpus->folder,
+                        "%d cases would make corpus.yaml larger than the %d bytes that are read; make "
+                        "several corpora of them",
+                        editor->n_cases, YAML_BYTES_MAX);
   text_free(&text);
   if (!assay_status_ok(status)) {
     corpus_edit_abandon(editor);
