@@ -71,7 +71,8 @@ static assay_status open_zip(const char *path, zip_t **out) {
   if (error == ZIP_ER_MEMORY) {
     return status_no_memory((size_t)size);
   }
-  return refuse(path, "it is not a whole zip archive");
+  return refuse(path, error == ZIP_ER_NOZIP ? "it is not a whole zip archive"
+                                            : "it is damaged, or two of its entries are of one name");
 }
 
 /* NULL when the raw name is one that numpy.savez writes. */
@@ -151,7 +152,8 @@ static assay_status list_entries(struct npz *npz) {
   for (size_t i = 1; i < npz->count; i++) {
     if (text_equal(npz->entries[i - 1].name, npz->entries[i].name)) {
       return status_make(ASSAY_NPZ_INVALID, npz->path,
-                         "the archive holds the array '%s' twice; each name may occur once", npz->entries[i].name);
+                         "the archive holds two arrays of one name, '%s'; write it again with numpy.savez",
+                         npz->entries[i].name);
     }
   }
   return status_ok();
