@@ -21,13 +21,18 @@ struct fed_input {
 ASSAY_MUST_CHECK assay_status contract_validate(const struct contract *contract, const struct fed_input *inputs,
                                                 size_t n_inputs);
 
+/* One raw value to the component's unit: the decode steps in order, each one operation in double.
+ * A clip propagates NaN. */
+double decode_value(const struct contract_component *component, double value);
 /* Raw model output to physical units: out has tensor_count doubles, in the tensor's order. */
 void contract_decode(const struct contract_output *output, const assay_tensor *raw, double *out);
 /* Component of flat element i, and its step along the horizon axis (0 without one). */
 int32_t contract_component_of(const struct contract_output *output, const assay_tensor *tensor, int64_t i,
                               int64_t *step);
 
-/* The exact comparison of a threshold decision: `value` is rounded to the tensor's type first. */
+/* The exact comparison of a threshold decision. Value and threshold are both rounded to the tensor's
+ * type first, as the robot's own program holds them: in a float32 tensor a value of float32 0.1 is at
+ * the threshold 0.1, not above it. `value` is the decoded one unless decision->raw. NaN is negative. */
 bool decision_is_positive(const struct decision *decision, double value, assay_dtype dtype);
 
 #endif

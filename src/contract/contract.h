@@ -23,26 +23,37 @@ struct dim_range {
 
 enum preprocess_kind {
   PREPROCESS_RESIZE,    /* height, width, filter, antialias, coordinates, rounding */
-  PREPROCESS_CROP,      /* top, left, height, width, or centre */
+  PREPROCESS_CROP,      /* height, width; top and left, or center */
+  PREPROCESS_PAD,       /* top, bottom, left, right, or height and width with center; fill */
   PREPROCESS_COLOR,     /* from, to: RGB, BGR, GRAY */
   PREPROCESS_LAYOUT,    /* from, to: NHWC, NCHW, HWC, CHW */
-  PREPROCESS_SCALE,     /* x * factor, per channel or whole */
-  PREPROCESS_NORMALIZE, /* (x - mean) / std, per channel or whole */
+  PREPROCESS_SCALE,     /* x * a, per channel or whole */
+  PREPROCESS_DIVIDE,    /* x / a, per channel or whole */
+  PREPROCESS_NORMALIZE, /* (x - a) / b, per channel or whole */
   PREPROCESS_CAST       /* dtype */
 };
 enum resize_filter { RESIZE_NEAREST, RESIZE_BILINEAR, RESIZE_BICUBIC, RESIZE_AREA };
 enum resize_coordinates { RESIZE_HALF_PIXEL, RESIZE_ALIGN_CORNERS, RESIZE_ASYMMETRIC };
+enum resize_rounding {
+  RESIZE_ROUND_DEFAULT,   /* half to even for integer arrays, none for float arrays */
+  RESIZE_ROUND_NONE,      /* integer arrays become float32 */
+  RESIZE_ROUND_HALF_EVEN, /* one rounding at the end */
+  RESIZE_ROUND_HALF_UP,
+  RESIZE_ROUND_PILLOW /* 8-bit fixed point, each pass rounded, as Pillow computes */
+};
 
 struct preprocess_step {
   enum preprocess_kind kind;
   struct mark mark;
-  int64_t height, width, top, left;
-  bool centre, antialias, round_to_integer;
+  int64_t height, width, top, left, bottom, right; /* height 0: a pad by its four sides */
+  bool center, antialias;
+  double fill; /* pad */
   enum resize_filter filter;
   enum resize_coordinates coordinates;
+  enum resize_rounding rounding;
   const char *from, *to; /* colour or layout */
   int32_t n;             /* elements of a and b: 1 or one per channel */
-  const double *a, *b;   /* scale: a; normalize: mean a, std b */
+  const double *a, *b;
   assay_dtype dtype;
 };
 
@@ -63,11 +74,13 @@ struct contract_input {
   int32_t history_axis;
   const char *unit; /* NULL when not given */
   bool refuse;      /* on_invalid: refuse */
+  bool is_state;    /* the input of a state pair; it need not be fed */
   int32_t n_preprocess;
   const struct preprocess_step *preprocess;
 };
 
-/* A state tensor: output fed back to input at the next step. */
+/* A state tensor: output fed back to input at the next step. Both are among the contract's inputs
+ * and outputs, with equal dtype and shape. */
 struct contract_state {
   const char *input, *output;
   struct mark mark;
@@ -77,6 +90,7 @@ struct contract_state {
   double tolerance_max;
 };
 
+/* Done in double, one rounding a step. */
 enum decode_kind { DECODE_CLIP, DECODE_SCALE, DECODE_OFFSET };
 struct decode_step {
   enum decode_kind kind;
@@ -96,10 +110,11 @@ enum decision_kind { DECISION_THRESHOLD, DECISION_ARGMAX, DECISION_TOPK, DECISIO
 struct decision {
   enum decision_kind kind;
   struct mark mark;
+  bool raw; /* space: raw, the model's own number; otherwise the decoded one */
   double threshold;
   bool at_or_above; /* >= on the positive side; otherwise strictly above */
   const char *label_positive, *label_negative;
-  int32_t axis, k;
+  int32_t axis, k;     /* axis is not negative */
   bool ascending;      /* order: {by: ascending}, nearest-first */
   double hysteresis;   /* 0: none */
   int32_t consecutive; /* 0: none */
@@ -115,8 +130,10 @@ struct contract_component {
   struct tolerance tolerance;
   bool has_limits;
   double limit_min, limit_max, limit_rate; /* NAN where not given */
+  bool has_pd;
+  double kp, kd; /* above 0 */
   bool has_decision;
-  struct decision decision;
+  struct decision decision; /* a threshold */
   bool allow_inf;
 };
 
@@ -133,6 +150,20 @@ struct contract_output {
   const struct contract_component *components; /* in the order of the tensor */
   int32_t n_decisions;                         /* decisions over the whole output: argmax, topk, order */
   const struct decision *decisions;
+  /* The output of a state pair. One that no `components` describe has a single component, named like
+   * the output, with the tolerance of the state. */
+  bool is_state;
+};
+
+/* Where a value was imported from: `source: file:line`. */
+struct contract_source {
+  struct mark mark;
+  const char *source;
+};
+/* A statistics file that the contract drew on. */
+struct contract_file {
+  const char *path, *digest;
+  const char *provenance; /* "original", "recomputed", or NULL when not given */
 };
 
 struct contract {
@@ -146,6 +177,9 @@ struct contract {
   double period_ms, p99_ms;               /* timing; 0: not given */
   int64_t deadline_misses;                /* -1: not given */
   double budget_ram_mb, budget_engine_mb; /* 0: not given */
+  int32_t n_sources, n_files;
+  const struct contract_source *sources;
+  const struct contract_file *files; /* each file once */
 };
 
 ASSAY_MUST_CHECK assay_status contract_read(const char *path, struct contract **out);
@@ -156,6 +190,7 @@ void contract_free(struct contract *contract);
 const struct contract_input *contract_find_input(const struct contract *contract, const char *name);
 const struct contract_output *contract_find_output(const struct contract *contract, const char *name);
 const struct contract_state *contract_state_of_input(const struct contract *contract, const char *input);
+const struct contract_state *contract_state_of_output(const struct contract *contract, const char *output);
 
 /* A tensor as a model declares it, for binding; dims < 0 are dynamic. */
 struct signature_tensor {
@@ -165,12 +200,18 @@ struct signature_tensor {
   const int64_t *dims;
   bool has_default; /* an initializer that may be fed */
 };
+struct signature_metadata {
+  const char *key, *value;
+};
 struct signature {
-  int32_t n_inputs, n_outputs;
+  int32_t n_inputs, n_outputs, n_metadata;
   const struct signature_tensor *inputs, *outputs;
+  const struct signature_metadata *metadata; /* the model's metadata_props */
 };
 /* Binds by name: every model input without a default is in the contract and the other way
- * round; dtypes and shapes agree; state pairs fit. The first fault is the error. */
+ * round; dtypes and shapes agree; state pairs fit; joint names, stiffness and damping in the model's
+ * metadata agree with the components by name and order. The first fault is the error:
+ * CONTRACT_MISMATCH or METADATA_MISMATCH, placed in the contract. */
 ASSAY_MUST_CHECK assay_status contract_bind(const struct contract *contract, const struct signature *signature,
                                             const char *model_path);
 

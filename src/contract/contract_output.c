@@ -1,0 +1,139 @@
+/* The outputs of a contract: axes, components, what of a chunk is executed, decisions over the
+ * whole. Every element of an output belongs to one component when this has succeeded. */
+#include "contract/contract_reader.h"
+
+static assay_status output_dtype(struct reader *reader, const struct yaml *node, const char *what, void *member) {
+  return read_dtype(reader, node, what, &((struct contract_output *)member)->dtype);
+}
+
+static assay_status output_shape(struct reader *reader, const struct yaml *node, const char *what, void *member) {
+  struct contract_output *output = member;
+  return read_shape(reader, node, what, &output->rank, output->dims);
+}
+
+static assay_status output_axes(struct reader *reader, const struct yaml *node, const char *what, void *member) {
+  struct contract_output *output = member;
+  TRY(yaml_expect(&reader->file, node, YAML_SEQUENCE, what));
+  if (node->count != output->rank) {
+    return yaml_error(&reader->file, node->mark, "%s names %d axes, but the shape has %d dimensions", what,
+                      (int)node->count, (int)output->rank);
+  }
+  for (int32_t i = 0; i < node->count; i++) {
+    const char *axis = NULL;
+    TRY(yaml_string(&reader->file, &node->items[i], what, &axis));
+    for (int32_t j = 0; j < i; j++) {
+      if (text_equal(axis, output->axes[j])) {
+        return yaml_error(&reader->file, node->items[i].mark, "%s names '%s' twice", what, axis);
+      }
+    }
+    output->axes[i] = axis;
+    output->component_axis = text_equal(axis, "component") ? i : output->component_axis;
+    output->horizon_axis = text_equal(axis, "horizon") ? i : output->horizon_axis;
+  }
+  return status_ok();
+}
+
+static assay_status output_execute(struct reader *reader, const struct yaml *node, const char *what, void *member) {
+  static const struct field fields[] = {
+      {"steps", read_size, offsetof(struct contract_output, execute_steps), FIELD_REQUIRED},
+  };
+  struct contract_output *output = member;
+  TRY(FIELDS_READ(reader, node, fields, what, output));
+  if (output->horizon_axis < 0) {
+    return yaml_error(&reader->file, node->mark, "%s counts steps, but 'axes' names no horizon", what);
+  }
+  if (output->execute_steps > output->dims[output->horizon_axis].min) {
+    return yaml_error(&reader->file, node->mark, "%s uses %lld steps, but the horizon has %lld", what,
+                      (long long)output->execute_steps, (long long)output->dims[output->horizon_axis].min);
+  }
+  return status_ok();
+}
+
+static assay_status output_decision(struct reader *reader, const struct yaml *node, const char *what, void *member) {
+  struct contract_output *output = member;
+  struct decision *decision;
+  ARENA_NEW(reader->arena, decision, 1);
+  TRY(read_output_decision(reader, node, what, output, decision));
+  output->decisions = decision;
+  output->n_decisions = 1;
+  return status_ok();
+}
+
+static assay_status output_decisions(struct reader *reader, const struct yaml *node, const char *what, void *member) {
+  struct contract_output *output = member;
+  TRY(yaml_expect(&reader->file, node, YAML_SEQUENCE, what));
+  if (output->n_decisions > 0) {
+    return yaml_error(&reader->file, node->mark, "%s stands beside 'decision'; write all of them in 'decisions'", what);
+  }
+  struct decision *decisions;
+  ARENA_NEW(reader->arena, decisions, node->count);
+  for (int32_t i = 0; i < node->count; i++) {
+    char item[WHAT_SIZE];
+    what_format(item, "item %d of %s", (int)i + 1, what);
+    TRY(read_output_decision(reader, &node->items[i], item, output, &decisions[i]));
+  }
+  output->decisions = decisions;
+  output->n_decisions = node->count;
+  return status_ok();
+}
+
+/* decode, tolerance, unit and limits of the whole are read with the components. */
+static const struct field output_fields[] = {
+    {"name", read_text, offsetof(struct contract_output, name), FIELD_REQUIRED},
+    {"hardware_order", NULL, 0, FIELD_LATER},
+    {"dtype", output_dtype, 0, FIELD_REQUIRED},
+    {"shape", output_shape, 0, FIELD_REQUIRED},
+    {"axes", output_axes, 0, FIELD_OPTIONAL},
+    {"execute", output_execute, 0, FIELD_OPTIONAL},
+    {"decode", NULL, 0, FIELD_OPTIONAL},
+    {"unit", NULL, 0, FIELD_OPTIONAL},
+    {"raw_unit", NULL, 0, FIELD_OPTIONAL},
+    {"tolerance", NULL, 0, FIELD_OPTIONAL},
+    {"limits", NULL, 0, FIELD_OPTIONAL},
+    {"components", NULL, 0, FIELD_OPTIONAL},
+    {"decision", output_decision, 0, FIELD_OPTIONAL},
+    {"decisions", output_decisions, 0, FIELD_OPTIONAL},
+};
+
+/* One output. Components come last: they need the axes. */
+static assay_status read_output(struct reader *reader, const struct yaml *node, int32_t i,
+                                struct contract_output *output) {
+  char what[WHAT_SIZE];
+  what_item(what, node, "output", i);
+  output->mark = node->mark;
+  output->component_axis = output->horizon_axis = -1;
+  TRY(FIELDS_READ(reader, node, output_fields, what, output));
+  const struct yaml *components = yaml_get(node, "components");
+  if (components != NULL) {
+    return read_components(reader, components, node, output);
+  }
+  static const char *const keys[] = {"decode", "unit", "raw_unit", "tolerance", "limits"};
+  for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+    const struct yaml *value = yaml_get(node, keys[k]);
+    if (value != NULL) {
+      return yaml_error(&reader->file, value->mark, "%s has '%s' but no 'components' that it holds for", what, keys[k]);
+    }
+  }
+  return status_ok(); /* only the output of a state pair may do without; read_states sees to it */
+}
+
+assay_status read_outputs(struct reader *reader, const struct yaml *node) {
+  TRY(yaml_expect(&reader->file, node, YAML_SEQUENCE, "'outputs'"));
+  if (node->count == 0) {
+    return yaml_error(&reader->file, node->mark, "'outputs' is empty; a policy has at least one output");
+  }
+  struct contract_output *outputs;
+  ARENA_NEW(reader->arena, outputs, node->count);
+  for (int32_t i = 0; i < node->count; i++) {
+    TRY(read_output(reader, &node->items[i], i, &outputs[i]));
+    for (int32_t j = 0; j < i; j++) {
+      if (text_equal(outputs[i].name, outputs[j].name)) {
+        return yaml_error(&reader->file, outputs[i].mark, "output '%s' stands here again; it was given at line %d",
+                          outputs[i].name, (int)outputs[j].mark.line);
+      }
+    }
+  }
+  reader->contract->outputs = outputs;
+  reader->contract->n_outputs = node->count;
+  return status_ok();
+}
