@@ -1,0 +1,179 @@
+/* What a gate found: everything that a report shows. A report computes nothing,
+ * so every figure, verdict and sentence is made here. A result lives in one
+ * arena and is constant once gate_run has returned it. */
+#ifndef GATE_RESULT_H
+#define GATE_RESULT_H
+
+#include "core/hash.h"
+#include "gate/decisions.h"
+#include "gate/drift.h"
+#include "rung/rung.h"
+
+enum verdict { VERDICT_PASS, VERDICT_REJECT, VERDICT_BLOCKED };
+const char *verdict_name(enum verdict verdict); /* "PASS", ... */
+
+/* A value with the precision it is to be printed in: fp32 or fp64. */
+struct gate_value {
+  double value;
+  bool single;
+};
+
+/* Why a verdict is what it is. Strings are NULL, numbers -1 or NAN, where they do not apply. */
+struct gate_reason {
+  assay_code code;
+  const char *sentence;
+  const char *output, *component, *case_id;
+  int64_t step, element;
+  struct gate_value expected, actual; /* on the two sides of the worst case */
+  double measured, tolerance;         /* the figure that decided, and what it may be */
+  const char *unit;
+};
+
+struct gate_reasons {
+  struct gate_reason *items;
+  int32_t count, capacity;
+};
+
+/* Noise floor of one component in one space; NAN: not measured. */
+struct noise_figures {
+  double self, rounding, floor; /* floor: the larger of what was measured */
+};
+
+/* Drift of one set of elements in both spaces. */
+struct space_drift {
+  struct drift raw, physical;
+};
+
+struct drift_group {
+  const char *by;    /* "magnitude", or the tag's key */
+  const char *value; /* "0.1 to 1", or the tag's value */
+  struct space_drift drift;
+};
+
+/* One component of one output, on one rung. */
+struct component_result {
+  const char *output, *name, *unit, *raw_unit; /* units NULL when the contract has none */
+  bool single;                                 /* the tensor is fp32 or narrower */
+  bool decides;                                /* false: shown only (a state output without a tolerance) */
+  bool raw_decides;                            /* the tolerance is in raw space */
+  enum verdict verdict;
+  struct tolerance tolerance;      /* in force: the contract's, or the rung's own */
+  const char *tolerance_reason;    /* of a tolerance that the rung loosens; else NULL */
+  struct space_drift drift;        /* of what the robot executes; decides */
+  struct space_drift rest;         /* of the steps it does not; n == 0 when there are none */
+  struct noise_figures raw_noise, physical_noise; /* of the reference */
+  bool raw_distinguishable, physical_distinguishable;
+  double rung_self_noise;          /* in the deciding space; NAN: not measured */
+  int32_t n_groups;
+  const struct drift_group *groups;
+};
+
+/* All components of one output together, before decoding. */
+struct output_result {
+  const char *name;
+  const char *type; /* "float32[1,3]" of the first answer */
+  struct drift raw;
+  bool single;
+};
+
+/* One case whose decision could change, or did. */
+struct decision_case {
+  const char *case_id;
+  int64_t step, element;
+  bool flipped;
+  const char *expected_label, *actual_label;
+  struct gate_value expected, actual;
+  double margin; /* of the reference */
+};
+
+struct decision_result {
+  const char *output, *component, *what; /* component NULL for a decision over the output */
+  bool threshold;
+  double at; /* of a threshold; NAN otherwise */
+  enum verdict verdict;
+  int64_t n, flips, low_margin, n_first, n_second; /* n_first/second: how often the reference took either side */
+  double smallest_margin, drift;                   /* drift: what low margins are measured against */
+  int32_t n_cases;
+  const struct decision_case *cases; /* flips first, then margins below the drift */
+};
+
+/* What was done to learn a runtime's own noise, and what came out. */
+struct noise_result {
+  bool self_measured, rounding_measured;
+  const char *self_how;     /* one sentence: what was repeated, or why it was not measured */
+  const char *rounding_how; /* the same for fp32 against fp64 */
+  int64_t repeats, sessions, processes, threads; /* done, not asked for */
+  bool history_checked;
+  double history_max; /* largest change with order or repeats, raw; NAN: not measured */
+};
+
+struct rung_result {
+  const char *name, *engine;
+  bool required, is_reference;
+  enum verdict verdict;
+  struct rung_request request;
+  bool has_actual;
+  struct rung_actual actual;
+  struct gate_reasons reasons;
+  int32_t n_components, n_outputs, n_decisions;
+  struct component_result *components; /* worst first */
+  struct output_result *outputs;
+  struct decision_result *decisions;
+  struct noise_result noise;
+  int64_t cases_run, steps_run;
+  int64_t time_ns; /* of running all cases once */
+};
+
+struct invalid_case_result {
+  const char *case_id, *expected, *actual; /* codes; actual is NULL when the inputs were accepted */
+  const char *sentence;
+  enum verdict verdict;
+};
+
+struct file_digest {
+  const char *role; /* "contract", "gate", "corpus", "model" */
+  const char *path; /* relative to the folder, as the user wrote it */
+  const char *digest;
+};
+
+/* Answers about other things than parity: never one for another. */
+struct other_answer {
+  const char *name, *sentence; /* "package", "task" */
+  enum verdict verdict;
+};
+
+struct gate_result {
+  struct arena arena;
+  const char *heading; /* NULL, or what stands above: "no contract, no verdict" */
+  const char *folder, *policy, *corpus_digest;
+  const char *reference; /* "recorded" or the name of a rung */
+  const char *claim;     /* what a PASS says, and what it does not */
+  enum verdict verdict;
+  int exit_code; /* 0 to 3; DESIGN: the first that holds */
+  struct gate_reasons reasons; /* of the gate as a whole */
+  int32_t n_rungs, n_invalid, n_files, n_others;
+  struct rung_result *rungs;
+  struct invalid_case_result *invalid;
+  struct file_digest *files;
+  struct other_answer *others;
+  struct noise_result reference_noise;
+  int64_t n_cases, n_steps, n_elements; /* compared */
+  const char *version;
+  /* Kept apart in every report: what differs from run to run. */
+  char date[24];
+  const char *host, *kernels;
+  int64_t time_ns;
+};
+
+void gate_result_free(struct gate_result *result);
+
+/* Appends; fails with OUT_OF_MEMORY. What the reason points to must live as long as the arena. */
+ASSAY_MUST_CHECK assay_status gate_reason_add(struct arena *arena, struct gate_reasons *reasons,
+                                              const struct gate_reason *reason);
+/* A reason that has a code and a sentence alone. */
+ASSAY_MUST_CHECK assay_status gate_reason_say(struct arena *arena, struct gate_reasons *reasons, assay_code code,
+                                              const char *format, ...) PRINTF_LIKE(4, 5);
+/* An empty reason: every field absent. */
+struct gate_reason gate_reason_of(assay_code code);
+
+#endif
