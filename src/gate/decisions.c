@@ -101,7 +101,8 @@ assay_status decide_among(const struct decision *decision, const double *values,
   size_t kept = decision->kind == DECISION_ARGMAX ? 1 : decision->kind == DECISION_TOPK ? (size_t)decision->k : n;
   kept = kept > n ? n : kept;
   /* argmax and topk hang on the gap behind the last one kept, an order on every gap. */
-  size_t first = decision->kind == DECISION_ORDER ? 0 : kept - 1, last = decision->kind == DECISION_ORDER ? n - 1 : kept;
+  size_t first = decision->kind == DECISION_ORDER ? 0 : kept - 1,
+         last = decision->kind == DECISION_ORDER ? n - 1 : kept;
   out->margin = INFINITY;
   out->value = values[order[0]];
   for (size_t i = first; i < last && i + 1 < n; i++) {

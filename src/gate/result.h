@@ -57,13 +57,13 @@ struct component_result {
   bool decides;                                /* false: shown only (a state output without a tolerance) */
   bool raw_decides;                            /* the tolerance is in raw space */
   enum verdict verdict;
-  struct tolerance tolerance;      /* in force: the contract's, or the rung's own */
-  const char *tolerance_reason;    /* of a tolerance that the rung loosens; else NULL */
-  struct space_drift drift;        /* of what the robot executes; decides */
-  struct space_drift rest;         /* of the steps it does not; n == 0 when there are none */
+  struct tolerance tolerance;                     /* in force: the contract's, or the rung's own */
+  const char *tolerance_reason;                   /* of a tolerance that the rung loosens; else NULL */
+  struct space_drift drift;                       /* of what the robot executes; decides */
+  struct space_drift rest;                        /* of the steps it does not; n == 0 when there are none */
   struct noise_figures raw_noise, physical_noise; /* of the reference */
   bool raw_distinguishable, physical_distinguishable;
-  double rung_self_noise;          /* in the deciding space; NAN: not measured */
+  double rung_self_noise; /* in the deciding space; NAN: not measured */
   int32_t n_groups;
   const struct drift_group *groups;
 };
@@ -100,8 +100,8 @@ struct decision_result {
 /* What was done to learn a runtime's own noise, and what came out. */
 struct noise_result {
   bool self_measured, rounding_measured;
-  const char *self_how;     /* one sentence: what was repeated, or why it was not measured */
-  const char *rounding_how; /* the same for fp32 against fp64 */
+  const char *self_how;                          /* one sentence: what was repeated, or why it was not measured */
+  const char *rounding_how;                      /* the same for fp32 against fp64 */
   int64_t repeats, sessions, processes, threads; /* done, not asked for */
   bool history_checked;
   double history_max; /* largest change with order or repeats, raw; NAN: not measured */
@@ -149,7 +149,7 @@ struct gate_result {
   const char *reference; /* "recorded" or the name of a rung */
   const char *claim;     /* what a PASS says, and what it does not */
   enum verdict verdict;
-  int exit_code; /* 0 to 3; DESIGN: the first that holds */
+  int exit_code;               /* 0 to 3; DESIGN: the first that holds */
   struct gate_reasons reasons; /* of the gate as a whole */
   int32_t n_rungs, n_invalid, n_files, n_others;
   struct rung_result *rungs;

@@ -1,0 +1,61 @@
+/* Making and freeing a gate's result: see result.h. */
+#include "gate/result.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/text.h"
+
+const char *verdict_name(enum verdict verdict) {
+  static const char *const names[] = {"PASS", "REJECT", "BLOCKED"};
+  return names[verdict];
+}
+
+void gate_result_free(struct gate_result *result) {
+  if (result != NULL) {
+    arena_free(&result->arena);
+    memory_free(result);
+  }
+}
+
+struct gate_reason gate_reason_of(assay_code code) {
+  return (struct gate_reason){.code = code,
+                              .step = -1,
+                              .element = -1,
+                              .expected = {NAN, false},
+                              .actual = {NAN, false},
+                              .measured = NAN,
+                              .tolerance = NAN};
+}
+
+assay_status gate_reason_add(struct arena *arena, struct gate_reasons *reasons, const struct gate_reason *reason) {
+  if (reasons->count == reasons->capacity) {
+    int32_t capacity = reasons->capacity == 0 ? 8 : 2 * reasons->capacity;
+    struct gate_reason *items;
+    ARENA_NEW(arena, items, capacity);
+    if (reasons->count > 0) {
+      memcpy(items, reasons->items, (size_t)reasons->count * sizeof *items);
+    }
+    reasons->items = items;
+    reasons->capacity = capacity;
+  }
+  reasons->items[reasons->count++] = *reason;
+  return status_ok();
+}
+
+assay_status gate_reason_say(struct arena *arena, struct gate_reasons *reasons, assay_code code, const char *format,
+                             ...) {
+  struct text sentence = {0};
+  va_list arguments;
+  va_start(arguments, format);
+  text_format_va(&sentence, format, arguments);
+  va_end(arguments);
+  struct gate_reason reason = gate_reason_of(code);
+  reason.sentence = sentence.failed ? NULL : arena_copy(arena, text_string(&sentence), sentence.length);
+  text_free(&sentence);
+  if (reason.sentence == NULL) {
+    return status_no_memory(0);
+  }
+  return gate_reason_add(arena, reasons, &reason);
+}
