@@ -11,6 +11,7 @@
 
 #include "core/arena.h"
 #include "core/status.h"
+#include "core/text.h"
 #include "tensor/tensor.h"
 
 /* What was asked for. Strings are NULL when the gate did not say. */
@@ -55,7 +56,7 @@ typedef void rung_tap(void *user, const char *value, const assay_tensor *tensor)
 /* One case, or one step of one, to be answered. */
 struct rung_call {
   const char *case_id;
-  int64_t step;
+  int64_t step, steps;              /* steps: how many a sequence has; 0 for a case that is none */
   const struct rung_tensor *inputs; /* views; by name */
   int32_t n_inputs;
   const char *const *taps; /* inner values to hand over; NULL for none */
@@ -72,6 +73,7 @@ struct rung_answer {
 struct rung;
 struct rung_kind {
   const char *engine;
+  bool replays; /* answers are read, not computed: repeating and reordering runs says nothing */
   /* Fails with a code of kind BLOCKED (RUNTIME_MISSING, ...) when the runtime is not to be had: the
    * rung is then BLOCKED with that sentence, the gate goes on. */
   assay_status (*open)(const struct rung_request *request, struct rung **out);
@@ -88,11 +90,31 @@ struct rung {
   const struct rung_kind *kind;
 };
 
-/* Finds the kind and opens. An engine that no row has is an input error naming the engines there
- * are; one that this build lacks is RUNTIME_MISSING. */
+/* Finds the kind and opens, in a child process when the request has a time limit. An engine that no
+ * row has is an input error naming the engines there are; one that this build lacks is RUNTIME_MISSING. */
 ASSAY_MUST_CHECK assay_status rung_open(const struct rung_request *request, struct rung **out);
+/* The same in a fresh child process, always: nothing that earlier runs left can reach it. */
+ASSAY_MUST_CHECK assay_status rung_open_isolated(const struct rung_request *request, struct rung **out);
 ASSAY_MUST_CHECK assay_status rung_run(struct rung *rung, const struct rung_call *call, struct rung_answer *out);
-void rung_close(struct rung *rung);
+/* Forgets everything that earlier calls could have left. */
+ASSAY_MUST_CHECK assay_status rung_renew(struct rung *rung);
+void rung_describe(struct rung *rung, struct rung_actual *out);
+bool rung_replays(const struct rung *rung);
+void rung_close(struct rung *rung); /* NULL is harmless */
+
+/* True when assay knows of the engine, whether this build has it or not. */
+bool rung_engine_is_known(const char *engine);
+/* "assay, recorded, onnxruntime, ...": appended. */
+void rung_engines_list(struct text *out);
+
+/* Settings that say what must be found running and that rung_check_actual holds against what did;
+ * every engine takes them: device, version, tf32, accumulator, allow_fallback. */
+bool rung_setting_is_expectation(const char *key);
+const char *rung_setting_find(const struct rung_request *request, const char *key); /* NULL when absent */
+/* Fails with RUNG_SETTING on a setting that is neither an expectation nor in `allowed`. */
+ASSAY_MUST_CHECK assay_status rung_settings_check(const struct rung_request *request, const char *const *allowed,
+                                                  size_t count);
+
 /* Asked for one thing and got another: RUNG_INVALID with what differs; ok otherwise. */
 ASSAY_MUST_CHECK assay_status rung_check_actual(const struct rung_request *request, const struct rung_actual *actual);
 
