@@ -1,0 +1,201 @@
+/* One case through one rung: inputs made ready, state carried from step to step, outputs copied. It
+ * compares nothing. */
+#include <string.h>
+
+#include "contract/apply.h"
+#include "gate/plan.h"
+
+/* --- inputs ------------------------------------------------------------------ */
+
+/* A copy of `tensor` in the arena. */
+static assay_status copy_in(struct arena *arena, const assay_tensor *tensor, assay_tensor *out) {
+  TRY(tensor_new_in(arena, tensor->dtype, tensor->dims, tensor->rank, out));
+  if (tensor->bytes > 0) {
+    memcpy(out->data, tensor->data, tensor->bytes);
+  }
+  return status_ok();
+}
+
+static assay_status feed_raw(const struct contract_input *input, const assay_tensor *raw, struct arena *arena,
+                             assay_tensor *out) {
+  assay_tensor made;
+  TRY(contract_preprocess(input, raw, &made));
+  assay_status status = copy_in(arena, &made, out);
+  tensor_free(&made);
+  return status;
+}
+
+/* Input `input` at `step`: as recorded, or preprocessed from what the sensor gave. */
+static assay_status feed_one(const struct contract_input *input, struct fed_case *fed, int64_t step,
+                             struct rung_tensor *out) {
+  const assay_tensor *recorded = case_input(fed->data, input->name), *raw = case_raw(fed->data, input->raw);
+  out->name = input->name;
+  if (recorded != NULL) {
+    out->tensor = case_step(fed->data, fed->entry, recorded, step);
+    return status_ok();
+  }
+  if (raw == NULL) {
+    return status_make(ASSAY_INVALID_GOLDEN, fed->entry->id,
+                       "case '%s' has neither inputs/%s nor raw/%s; capture it again", fed->entry->id, input->name,
+                       input->raw);
+  }
+  assay_tensor view = case_step(fed->data, fed->entry, raw, step);
+  return feed_raw(input, &view, &fed->arena, &out->tensor);
+}
+
+static assay_status feed_all(const struct contract *contract, struct fed_case *fed) {
+  ARENA_NEW(&fed->arena, fed->inputs, (size_t)fed->steps * (size_t)(contract->n_inputs + 1));
+  for (int32_t i = 0; i < contract->n_inputs; i++) {
+    fed->n_inputs += contract_state_of_input(contract, contract->inputs[i].name) == NULL;
+  }
+  for (int64_t step = 0; step < fed->steps; step++) {
+    struct rung_tensor *out = fed->inputs + step * fed->n_inputs;
+    for (int32_t i = 0; i < contract->n_inputs; i++) {
+      if (contract_state_of_input(contract, contract->inputs[i].name) == NULL) {
+        TRY(feed_one(&contract->inputs[i], fed, step, out++));
+      }
+    }
+  }
+  return status_ok();
+}
+
+assay_status fed_case_make(struct plan *plan, int32_t index, struct fed_case *out) {
+  *out = (struct fed_case){.entry = &plan->cases.entries[index], .index = index};
+  TRY(case_store_get(&plan->cases, index, &out->data));
+  out->steps = out->entry->sequence ? out->data->steps : 1;
+  return feed_all(plan->contract, out);
+}
+
+void fed_case_free(struct plan *plan, struct fed_case *fed) {
+  arena_free(&fed->arena);
+  if (fed->data != NULL) {
+    case_store_release(&plan->cases, fed->index);
+  }
+  *fed = (struct fed_case){0};
+}
+
+/* --- answers ------------------------------------------------------------------ */
+
+void answer_free(struct answer *answer) {
+  arena_free(&answer->arena);
+  *answer = (struct answer){0};
+}
+
+const assay_tensor *answer_find(const struct answer *answer, int64_t step, const char *name) {
+  if (step < 0 || step >= answer->steps) {
+    return NULL;
+  }
+  for (int32_t i = 0; i < answer->step[step].n_outputs; i++) {
+    if (strcmp(answer->step[step].outputs[i].name, name) == 0) {
+      return &answer->step[step].outputs[i].tensor;
+    }
+  }
+  return NULL;
+}
+
+assay_status answer_recorded(const struct fed_case *fed, int32_t repeat, struct answer *out) {
+  const struct case_array *arrays = repeat < 0 ? fed->data->outputs : fed->data->repeats[repeat];
+  *out = (struct answer){0};
+  ARENA_NEW(&out->arena, out->step, fed->steps + 1);
+  for (int64_t step = 0; step < fed->steps; step++) {
+    struct rung_tensor *outputs;
+    int32_t count = 0;
+    ARENA_NEW(&out->arena, outputs, fed->data->n_outputs + 1);
+    for (int32_t i = 0; i < fed->data->n_outputs; i++) {
+      /* An empty repeat is one that the case lacks. */
+      if (arrays[i].tensor.dtype != ASSAY_UNDEFINED) {
+        outputs[count].name = fed->data->outputs[i].name;
+        outputs[count++].tensor = case_step(fed->data, fed->entry, &arrays[i].tensor, step);
+      }
+    }
+    out->step[step] = (struct answer_step){count, outputs};
+  }
+  out->steps = fed->steps;
+  return status_ok();
+}
+
+static assay_status copy_answer(struct arena *arena, const struct rung_answer *from, struct answer_step *out) {
+  struct rung_tensor *outputs;
+  ARENA_NEW(arena, outputs, from->n_outputs + 1);
+  for (int32_t i = 0; i < from->n_outputs; i++) {
+    outputs[i].name = arena_string(arena, from->outputs[i].name);
+    if (outputs[i].name == NULL) {
+      return status_no_memory(strlen(from->outputs[i].name));
+    }
+    const assay_tensor *tensor = &from->outputs[i].tensor;
+    if (tensor->dtype == ASSAY_STRING) {
+      outputs[i].tensor = *tensor; /* dtype and shape are all that is looked at */
+      outputs[i].tensor.data = NULL;
+      outputs[i].tensor.bytes = 0;
+    } else {
+      TRY(copy_in(arena, tensor, &outputs[i].tensor));
+    }
+  }
+  *out = (struct answer_step){from->n_outputs, outputs};
+  return status_ok();
+}
+
+/* What state input `state` is fed at `step`: recorded where the case is forced or begins with it, the
+ * rung's own output of the step before, or the start value. */
+static assay_status feed_state(const struct plan *plan, const struct fed_case *fed, const struct contract_state *state,
+                               const struct answer *so_far, int64_t step, struct answer *owner, assay_tensor *out) {
+  const assay_tensor *recorded = case_input(fed->data, state->input);
+  if (recorded != NULL && (step == 0 || fed->entry->forced)) {
+    *out = case_step(fed->data, fed->entry, recorded, step);
+    return status_ok();
+  }
+  if (fed->entry->forced) {
+    return status_make(ASSAY_INVALID_GOLDEN, fed->entry->id,
+                       "case '%s' is forced, but has no inputs/%s to feed at step %lld", fed->entry->id, state->input,
+                       (long long)step);
+  }
+  if (step > 0) {
+    const assay_tensor *carried = answer_find(so_far, step - 1, state->output);
+    if (carried == NULL) {
+      return status_make(ASSAY_OUTPUT_MISSING, fed->entry->id,
+                         "the state '%s' cannot be carried to step %lld: the rung gives no output '%s'", state->input,
+                         (long long)step, state->output);
+    }
+    *out = *carried;
+    return status_ok();
+  }
+  if (state->initial != NULL) {
+    *out = *state->initial;
+    return status_ok();
+  }
+  const struct contract_input *input = contract_find_input(plan->contract, state->input);
+  int64_t dims[ASSAY_RANK_MAX];
+  if (input == NULL) {
+    return status_make(ASSAY_CONTRACT_INVALID, plan->contract->path, "the state '%s' is no input", state->input);
+  }
+  for (int32_t d = 0; d < input->rank; d++) {
+    dims[d] = input->dims[d].opt;
+  }
+  return tensor_new_in(&owner->arena, input->dtype, dims, input->rank, out); /* cleared */
+}
+
+assay_status answer_run(const struct plan *plan, const struct fed_case *fed, struct rung *rung, struct answer *out) {
+  const struct contract *contract = plan->contract;
+  struct rung_tensor *inputs;
+  *out = (struct answer){0};
+  ARENA_NEW(&out->arena, out->step, fed->steps + 1);
+  ARENA_NEW(&out->arena, inputs, fed->n_inputs + contract->n_states + 1);
+  for (int64_t step = 0; step < fed->steps; step++) {
+    struct rung_answer given;
+    memcpy(inputs, fed->inputs + step * fed->n_inputs, (size_t)fed->n_inputs * sizeof *inputs);
+    for (int32_t s = 0; s < contract->n_states; s++) {
+      struct rung_tensor *state = &inputs[fed->n_inputs + s];
+      state->name = contract->states[s].input;
+      TRY(feed_state(plan, fed, &contract->states[s], out, step, out, &state->tensor));
+    }
+    struct rung_call call = {.case_id = fed->entry->id,
+                             .step = step,
+                             .steps = fed->entry->sequence ? fed->steps : 0,
+                             .inputs = inputs,
+                             .n_inputs = fed->n_inputs + contract->n_states};
+    TRY(rung_run(rung, &call, &given));
+    TRY(copy_answer(&out->arena, &given, &out->step[step]));
+    out->steps = step + 1;
+  }
+  return status_ok();
+}

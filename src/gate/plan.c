@@ -1,0 +1,168 @@
+/* The plan of a gate: which outputs and components there are, and the store of cases. It judges nothing. */
+#include "gate/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+
+static const size_t store_limit = (size_t)256 << 20; /* bytes of cases that are kept between rungs */
+
+static const struct contract_state *state_of_output(const struct contract *contract, const char *name) {
+  for (int32_t i = 0; i < contract->n_states; i++) {
+    if (strcmp(contract->states[i].output, name) == 0) {
+      return &contract->states[i];
+    }
+  }
+  return NULL;
+}
+
+/* A state output that the contract describes only by its pair: one component, in raw space. */
+static assay_status make_state_output(struct plan *plan, const struct contract_state *state,
+                                      const struct contract_output **out) {
+  struct contract_output *output;
+  struct contract_component *component;
+  const struct contract_input *input = contract_find_input(plan->contract, state->input);
+  ARENA_NEW(&plan->arena, output, 1);
+  ARENA_NEW(&plan->arena, component, 1);
+  *component =
+      (struct contract_component){.name = state->output, .limit_min = NAN, .limit_max = NAN, .limit_rate = NAN};
+  component->tolerance = (struct tolerance){.given = state->has_tolerance,
+                                            .raw = true,
+                                            .max = state->has_tolerance ? state->tolerance_max : NAN,
+                                            .mean = NAN,
+                                            .p99 = NAN,
+                                            .rms = NAN,
+                                            .sign_flips = INT64_MAX,
+                                            .saturation = INT64_MAX};
+  *output = (struct contract_output){.name = state->output,
+                                     .mark = state->mark,
+                                     .dtype = input != NULL ? input->dtype : ASSAY_UNDEFINED,
+                                     .component_axis = -1,
+                                     .horizon_axis = -1,
+                                     .n_components = 1,
+                                     .components = component};
+  if (input != NULL) {
+    output->rank = input->rank;
+    memcpy(output->dims, input->dims, sizeof output->dims);
+  }
+  *out = output;
+  return status_ok();
+}
+
+static assay_status make_outputs(struct plan *plan) {
+  const struct contract *contract = plan->contract;
+  struct plan_output *outputs;
+  ARENA_NEW(&plan->arena, outputs, contract->n_outputs + contract->n_states + 1);
+  for (int32_t i = 0; i < contract->n_outputs; i++) {
+    const struct contract_output *output = &contract->outputs[i];
+    const struct contract_state *state = state_of_output(contract, output->name);
+    bool declared = state != NULL && state->has_tolerance;
+    for (int32_t c = 0; c < output->n_components && !declared; c++) {
+      declared = output->components[c].tolerance.given || output->components[c].has_decision;
+    }
+    outputs[plan->n_outputs++] = (struct plan_output){
+        .output = output, .state = state, .decides = state == NULL || declared || output->n_decisions > 0};
+  }
+  for (int32_t i = 0; i < contract->n_states; i++) {
+    const struct contract_state *state = &contract->states[i];
+    if (contract_find_output(contract, state->output) == NULL) {
+      struct plan_output *made = &outputs[plan->n_outputs++];
+      *made = (struct plan_output){.state = state, .decides = state->has_tolerance};
+      TRY(make_state_output(plan, state, &made->output));
+    }
+  }
+  for (int32_t i = 0; i < plan->n_outputs; i++) {
+    outputs[i].first_component = plan->n_components;
+    plan->n_components += outputs[i].output->n_components;
+  }
+  plan->outputs = outputs;
+  return status_ok();
+}
+
+static assay_status find_valid(struct plan *plan) {
+  int32_t *valid;
+  ARENA_NEW(&plan->arena, valid, plan->cases.n + 1);
+  for (int32_t i = 0; i < plan->cases.n; i++) {
+    if (!plan->cases.entries[i].refuse) {
+      valid[plan->n_valid++] = i;
+    }
+  }
+  plan->valid = valid;
+  return status_ok();
+}
+
+assay_status plan_make(const struct contract *contract, struct case_store *cases, struct plan *out) {
+  *out = (struct plan){.contract = contract, .cases = *cases};
+  *cases = (struct case_store){0};
+  TRY(make_outputs(out));
+  if (out->cases.data == NULL) {
+    out->cases.data = memory_alloc((size_t)out->cases.n + 1, sizeof *out->cases.data);
+    if (out->cases.data == NULL) {
+      return status_no_memory((size_t)out->cases.n * sizeof *out->cases.data);
+    }
+  }
+  return find_valid(out);
+}
+
+void plan_free(struct plan *plan) {
+  for (int32_t i = 0; plan->cases.data != NULL && i < plan->cases.n; i++) {
+    case_data_free(plan->cases.data[i]);
+  }
+  memory_free(plan->cases.data);
+  arena_free(&plan->arena);
+  *plan = (struct plan){0};
+}
+
+const struct contract_component *plan_component(const struct plan *plan, int32_t index,
+                                                const struct plan_output **output) {
+  int32_t o = plan->n_outputs - 1;
+  while (o > 0 && plan->outputs[o].first_component > index) {
+    o--;
+  }
+  *output = &plan->outputs[o];
+  return &plan->outputs[o].output->components[index - plan->outputs[o].first_component];
+}
+
+const struct plan_output *plan_output_find(const struct plan *plan, const char *name) {
+  for (int32_t i = 0; i < plan->n_outputs; i++) {
+    if (strcmp(plan->outputs[i].output->name, name) == 0) {
+      return &plan->outputs[i];
+    }
+  }
+  return NULL;
+}
+
+static size_t arrays_bytes(const struct case_array *arrays, int32_t count) {
+  size_t bytes = 0;
+  for (int32_t i = 0; i < count; i++) {
+    bytes += arrays[i].tensor.bytes;
+  }
+  return bytes;
+}
+
+static size_t data_bytes(const struct case_data *data) {
+  size_t bytes = arrays_bytes(data->inputs, data->n_inputs) + arrays_bytes(data->outputs, data->n_outputs) +
+                 arrays_bytes(data->raw, data->n_raw) + arrays_bytes(data->decoded, data->n_decoded);
+  for (int32_t r = 0; r < data->n_repeats; r++) {
+    bytes += arrays_bytes(data->repeats[r], data->n_outputs);
+  }
+  return bytes;
+}
+
+assay_status case_store_get(struct case_store *store, int32_t i, const struct case_data **out) {
+  if (store->data[i] == NULL) {
+    TRY(case_load(store->corpus, i, &store->data[i]));
+    store->kept_bytes += data_bytes(store->data[i]);
+  }
+  *out = store->data[i];
+  return status_ok();
+}
+
+void case_store_release(struct case_store *store, int32_t i) {
+  if (store->corpus != NULL && store->data[i] != NULL && store->kept_bytes > store_limit) {
+    store->kept_bytes -= data_bytes(store->data[i]);
+    case_data_free(store->data[i]);
+    store->data[i] = NULL;
+  }
+}

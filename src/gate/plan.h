@@ -1,0 +1,83 @@
+/* What is to be measured: the cases, the outputs with their components, and where
+ * each figure belongs. Made once per gate; constant while rungs run. */
+#ifndef GATE_PLAN_H
+#define GATE_PLAN_H
+
+#include "contract/contract.h"
+#include "corpus/corpus.h"
+#include "rung/rung.h"
+
+/* One output to be compared. A state output that the contract does not list among
+ * its outputs gets a contract_output of its own, made here. */
+struct plan_output {
+  const struct contract_output *output;
+  const struct contract_state *state; /* NULL unless it is fed back */
+  bool decides;                       /* false: a state without a tolerance, shown only */
+  int32_t first_component;            /* index of its first component among all */
+};
+
+/* Cases, loaded when asked for and kept while they are small. */
+struct case_store {
+  const struct corpus *corpus; /* NULL: all of `data` is there from the start */
+  int32_t n;
+  const struct corpus_case *entries;
+  struct case_data **data;
+  size_t kept_bytes;
+};
+
+struct plan {
+  struct arena arena;
+  const struct contract *contract;
+  struct case_store cases;
+  int32_t n_valid; /* cases with an answer: indices into the store */
+  const int32_t *valid;
+  int32_t n_outputs, n_components;
+  const struct plan_output *outputs;
+};
+
+/* `contract` and `cases` must outlive the plan. */
+ASSAY_MUST_CHECK assay_status plan_make(const struct contract *contract, struct case_store *cases, struct plan *out);
+void plan_free(struct plan *plan); /* frees the cases' data too */
+
+/* Component `index` among all, with its output. */
+const struct contract_component *plan_component(const struct plan *plan, int32_t index,
+                                                const struct plan_output **output);
+const struct plan_output *plan_output_find(const struct plan *plan, const char *name);
+
+/* Loads case i if it is not there; view until case_store_release(i). */
+ASSAY_MUST_CHECK assay_status case_store_get(struct case_store *store, int32_t i, const struct case_data **out);
+void case_store_release(struct case_store *store, int32_t i);
+
+/* A case made ready to be fed: every input that is not state, step by step. */
+struct fed_case {
+  struct arena arena;
+  const struct corpus_case *entry;
+  const struct case_data *data;
+  int32_t index; /* in the store */
+  int64_t steps;
+  int32_t n_inputs;           /* of a step, state left out */
+  struct rung_tensor *inputs; /* steps * n_inputs */
+};
+/* Takes inputs/ where the case has them, and preprocesses raw/ where it has not. */
+ASSAY_MUST_CHECK assay_status fed_case_make(struct plan *plan, int32_t index, struct fed_case *out);
+void fed_case_free(struct plan *plan, struct fed_case *fed);
+
+/* What a rung, or the recorded source, answered to one case. */
+struct answer_step {
+  int32_t n_outputs;
+  const struct rung_tensor *outputs;
+};
+struct answer {
+  struct arena arena;
+  int64_t steps; /* 0: there is none */
+  struct answer_step *step;
+};
+void answer_free(struct answer *answer);                                                      /* harmless twice */
+const assay_tensor *answer_find(const struct answer *answer, int64_t step, const char *name); /* NULL when absent */
+/* The recorded answer: views of the case's data. `repeat` -1 for the answer, else that repeat. */
+ASSAY_MUST_CHECK assay_status answer_recorded(const struct fed_case *fed, int32_t repeat, struct answer *out);
+/* Runs the case, carrying state from the rung's own outputs unless it is forced. */
+ASSAY_MUST_CHECK assay_status answer_run(const struct plan *plan, const struct fed_case *fed, struct rung *rung,
+                                         struct answer *out);
+
+#endif
