@@ -132,9 +132,9 @@ def preprocess(raw):
     """
     source = (np.arange(IMAGE) + 0.5) * (CAMERA / IMAGE) - 0.5
     low = np.clip(np.floor(source).astype(int), 0, CAMERA - 1)
-    high = np.minimum(low + 1, CAMERA - 1)
-    w = np.clip(source - low, 0, 1)
-    x = raw.astype(np.float64)
-    rows = x[:, low] * (1 - w)[None, :, None, None] + x[:, high] * w[None, :, None, None]
-    both = rows[:, :, low] * (1 - w)[None, None, :, None] + rows[:, :, high] * w[None, None, :, None]
-    return np.ascontiguousarray((both / 255.0).transpose(0, 3, 1, 2)).astype(np.float32)
+    high, weight = np.minimum(low + 1, CAMERA - 1), np.clip(source - low, 0, 1)
+    blend = np.zeros((IMAGE, CAMERA))
+    blend[np.arange(IMAGE), low] += 1 - weight
+    blend[np.arange(IMAGE), high] += weight
+    x = raw.transpose(0, 3, 1, 2).astype(np.float64)
+    return np.ascontiguousarray(blend @ x @ blend.T / 255.0).astype(np.float32)

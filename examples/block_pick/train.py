@@ -60,17 +60,17 @@ def _make_part(rng, n):
     q = goal * share + start * (1 - share) + rng.normal(0, 0.05, (n, 3)) * (rng.random((n, 1)) < 0.7)
     q[:, 2] = np.clip(q[:, 2], -scene.WRIST_LIMIT, scene.WRIST_LIMIT)
     light, glare = augment(rng, n)
-    front, wrist = scene.render(q, block, light, glare)
+    front, wrist = (scene.preprocess(image) for image in scene.render(q, block, light, glare))
     return front, wrist, history_of(rng, q, block), scene.expert(q, block)
 
 
 def as_tensors(front, wrist, qpos):
-    return (torch.from_numpy(scene.preprocess(front)), torch.from_numpy(scene.preprocess(wrist)),
-            torch.from_numpy(qpos.astype(np.float32)))
+    return torch.from_numpy(front), torch.from_numpy(wrist), torch.from_numpy(qpos.astype(np.float32))
 
 
 def train(steps):
     torch.manual_seed(SEED)
+    torch.set_num_threads(2)
     torch.use_deterministic_algorithms(True)
     rng = np.random.default_rng(SEED)
     model = Policy()
@@ -108,7 +108,7 @@ def rollouts(act, episodes, seed):
     history = np.repeat(q[:, None], scene.HISTORY, 1)
     done, good = np.zeros(episodes, bool), np.zeros(episodes, bool)
     for _ in range(6):
-        front, wrist = scene.render(q, block)
+        front, wrist = (scene.preprocess(image) for image in scene.render(q, block))
         chunk = act(front, wrist, history)
         for step in range(8):
             wanted = np.clip(chunk[:, step, :3] - q, -scene.STEP_LIMIT, scene.STEP_LIMIT)
