@@ -217,18 +217,38 @@ static assay_status find_shape(const struct hdf5_request *request, struct datase
   return status_ok();
 }
 
+/* True when every chunk, or the one block, was written. */
+static bool is_written(const struct dataset *dataset, hid_t plist, hid_t space) {
+  if (H5Pget_layout(plist) != H5D_CHUNKED) {
+    H5D_space_status_t written;
+    return H5Dget_space_status(dataset->id, &written) >= 0 && written == H5D_SPACE_STATUS_ALLOCATED;
+  }
+  hsize_t chunk[ASSAY_RANK_MAX + 1], stored;
+  uint64_t needed = 1;
+  if (H5Pget_chunk(plist, ASSAY_RANK_MAX + 1, chunk) != dataset->rank ||
+      H5Dget_num_chunks(dataset->id, space, &stored) < 0) {
+    return false;
+  }
+  for (int d = 0; d < dataset->rank; d++) {
+    if (chunk[d] == 0 || !within(&needed, (dataset->dims[d] - 1) / chunk[d] + 1, UINT64_MAX)) {
+      return false;
+    }
+  }
+  return stored == needed;
+}
+
 /* A dataset in parts of which nobody ever wrote would read as its fill value. */
-static assay_status check_written(const struct hdf5_request *request, const struct dataset *dataset) {
+static assay_status check_written(const struct hdf5_request *request, const struct dataset *dataset, hid_t plist,
+                                  hid_t space) {
   for (int d = 0; d < dataset->rank; d++) {
     if (dataset->dims[d] == 0) {
       return status_ok();
     }
   }
-  H5D_space_status_t written;
-  if (H5Dget_space_status(dataset->id, &written) < 0 || written != H5D_SPACE_STATUS_ALLOCATED) {
-    return wrong(request, dataset->name, "has parts that were never written; what was not recorded cannot be a case");
-  }
-  return status_ok();
+  return is_written(dataset, plist, space)
+             ? status_ok()
+             : wrong(request, dataset->name,
+                     "has parts that were never written; what was not recorded cannot be a case");
 }
 
 static assay_status look_at(const struct hdf5_request *request, struct dataset *dataset) {
@@ -248,7 +268,7 @@ static assay_status look_at(const struct hdf5_request *request, struct dataset *
     status = check_storage(request, dataset, plist);
   }
   if (assay_status_ok(status)) {
-    status = check_written(request, dataset);
+    status = check_written(request, dataset, plist, space);
   }
   H5Tclose(type);
   H5Sclose(space);

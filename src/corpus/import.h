@@ -4,7 +4,6 @@
 #ifndef CORPUS_IMPORT_H
 #define CORPUS_IMPORT_H
 
-#include "core/progress.h"
 #include "corpus/corpus_write.h"
 
 /* In every function `like` says what all cases get: tags, ages, expectation, sequence, forced, guard. Its
@@ -46,7 +45,6 @@ struct hdf5_import {
   bool batch;               /* puts a leading axis of 1 before every frame of inputs/ and outputs/ */
   uint64_t bytes_max;       /* of one array; 0: the default of hdf5_read.h */
   int seconds;              /* likewise */
-  const struct progress *progress;
 };
 /* One case per frame, or per episode when like->sequence. */
 ASSAY_MUST_CHECK assay_status import_hdf5(struct corpus_editor *editor, const struct corpus_case *like,
