@@ -37,6 +37,13 @@ ALWAYS_INLINE V load(const T *from) {
   return v;
 }
 
+/* Element i of memory that may lie unaligned, as weights in a mapped file do. */
+ALWAYS_INLINE T element(const void *base, int64_t i) {
+  T x;
+  memcpy(&x, (const char *)base + (size_t)i * sizeof(T), sizeof x);
+  return x;
+}
+
 ALWAYS_INLINE void store(T *to, V v) { memcpy(to, &v, sizeof v); }
 
 ALWAYS_INLINE V splat(T x) {
@@ -177,16 +184,15 @@ static void multiply_block(int64_t m, int64_t n, int64_t k, const T *a, const T 
 /* Elements that a packed block of m rows has for each k. */
 static int64_t packed_rows(int64_t m) { return m - m % TILE_ROWS + (m % TILE_ROWS > 0 ? tile_rows(m % TILE_ROWS) : 0); }
 
-static void pack_a_block(const T *a, int64_t row, int64_t column, int64_t m, int64_t k, T *out) {
+static void pack_a_block(const void *a, int64_t row, int64_t column, int64_t m, int64_t k, T *out) {
   int64_t rows;
   for (int64_t i = 0; i < m; i += rows) {
     rows = tile_rows(m - i);
     for (int64_t r = 0; r < rows; r++) {
       bool used = i + r < m;
-      const T *from = a + (used ? i + r : 0) * row;
       T *to = out + i * k + r;
       for (int64_t p = 0; p < k; p++) {
-        to[p * rows] = used ? from[p * column] : 0;
+        to[p * rows] = used ? element(a, (i + r) * row + p * column) : 0;
       }
     }
   }
@@ -198,7 +204,7 @@ void NAME(pack_a)(const void *a, int64_t row, int64_t column, int64_t m, int64_t
   T *to = out;
   for (int64_t p = 0; p < k; p += GEMM_BLOCK_K) {
     int64_t block = k - p < GEMM_BLOCK_K ? k - p : GEMM_BLOCK_K;
-    pack_a_block((const T *)a + p * column, row, column, m, block, to + p * packed_rows(m));
+    pack_a_block((const char *)a + (size_t)(p * column) * sizeof(T), row, column, m, block, to + p * packed_rows(m));
   }
 }
 
@@ -213,18 +219,18 @@ void NAME(pack_b)(const void *b, int64_t row, int64_t column, int64_t k, int64_t
     if (columns <= 0) {
       continue;
     }
-    const T *from = (const T *)b + j * column;
+    const char *from = (const char *)b + (size_t)(j * column) * sizeof(T);
     /* Few rows at a time, so that what is read across them stays in the cache. */
     for (int64_t p = 0; p < k; p += PACK_ROWS) {
       int64_t p_end = k - p < PACK_ROWS ? k : p + PACK_ROWS;
       if (column == 1) {
         for (int64_t q = p; q < p_end; q++) {
-          memcpy(to + q * PANEL, from + q * row, (size_t)columns * sizeof(T));
+          memcpy(to + q * PANEL, from + (size_t)(q * row) * sizeof(T), (size_t)columns * sizeof(T));
         }
       } else {
         for (int64_t l = 0; l < columns; l++) {
           for (int64_t q = p; q < p_end; q++) {
-            to[q * PANEL + l] = from[q * row + l * column];
+            to[q * PANEL + l] = element(from, q * row + l * column);
           }
         }
       }
