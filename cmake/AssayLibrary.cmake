@@ -1,6 +1,6 @@
 # The library: every folder of src/ but cli/. Objects are compiled once and go
 # into the static and the shared library and into the tests.
-set(assay_parts core tensor model ops engine contract corpus rung gate report)
+set(assay_parts core tensor model ops engine contract corpus rung gate report api)
 set(assay_sources)
 foreach(part IN LISTS assay_parts)
   file(GLOB_RECURSE part_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${part}/*.c)
