@@ -4,6 +4,7 @@
 #define CONTRACT_APPLY_H
 
 #include "contract/contract.h"
+#include "core/text.h"
 
 /* raw/<sensor> to the tensor that the model takes. The caller frees *out. */
 ASSAY_MUST_CHECK assay_status contract_preprocess(const struct contract_input *input, const assay_tensor *raw,
@@ -17,9 +18,16 @@ struct fed_input {
 };
 /* The refusal that these inputs must get: ASSAY_OK when they are valid, otherwise one of
  * INPUT_MISSING, INPUT_EXTRA, INPUT_DTYPE, INPUT_SHAPE, INPUT_HISTORY, INPUT_NAN, INPUT_INF,
- * INPUT_RANGE, INPUT_COLOR, INPUT_STALE as the status code, with a sentence. Checked in that order. */
+ * INPUT_RANGE, INPUT_COLOR, INPUT_STALE as the status code, with a sentence. Checked in that order,
+ * each kind over all inputs before the next. An image (an input with `color`) that lies outside its
+ * legal range by more than the width of that range is INPUT_COLOR, everything else outside is
+ * INPUT_RANGE. A state input need not be fed. An age that is not known (NAN) is not checked; one
+ * below 0 is stale. Allocates only to make the sentence of a refusal. */
 ASSAY_MUST_CHECK assay_status contract_validate(const struct contract *contract, const struct fed_input *inputs,
                                                 size_t n_inputs);
+
+/* "[1,2..8,4]", as messages show a shape of the contract. */
+void contract_describe_dims(const struct dim_range *dims, int32_t rank, struct text *out);
 
 /* One raw value to the component's unit: the decode steps in order, each one operation in double.
  * A clip propagates NaN. */

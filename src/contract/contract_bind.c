@@ -1,0 +1,155 @@
+/* Binds a contract to a model, by name and never by position: the same tensors, dtypes and shapes
+ * on both sides, and the same order of joints. The first fault is the answer. */
+#include <stdio.h>
+#include <string.h>
+
+#include "contract/apply.h"
+#include "contract/contract_metadata.h"
+#include "core/memory.h"
+
+/* One side of a comparison: an input or output of the contract. */
+struct side {
+  const char *noun; /* "input" or "output" */
+  const char *name;
+  struct mark mark;
+  assay_dtype dtype;
+  int32_t rank;
+  const struct dim_range *dims;
+};
+
+assay_status contract_fault(const struct contract *contract, struct mark mark, assay_code code, const char *format,
+                            ...) {
+  struct text where = {0}, sentence = {0};
+  text_format(&where, "%s:%d:%d", contract->path, (int)mark.line, (int)mark.column);
+  va_list arguments;
+  va_start(arguments, format);
+  text_format_va(&sentence, format, arguments);
+  va_end(arguments);
+  assay_status status = status_make(code, text_string(&where), "%s", text_string(&sentence));
+  text_free(&where);
+  text_free(&sentence);
+  return status;
+}
+
+static const struct signature_tensor *find_tensor(const struct signature_tensor *tensors, int32_t count,
+                                                  const char *name) {
+  for (int32_t i = 0; i < count; i++) {
+    if (text_equal(tensors[i].name, name)) {
+      return &tensors[i];
+    }
+  }
+  return NULL;
+}
+
+/* "; did you mean 'x'" or the names there are. */
+static void suggest(const struct signature_tensor *tensors, int32_t count, const char *name, struct text *out) {
+  const char **names = memory_alloc((size_t)count, sizeof *names);
+  for (int32_t i = 0; names != NULL && i < count; i++) {
+    names[i] = tensors[i].name;
+  }
+  const char *near = names != NULL ? text_nearest(name, names, (size_t)count) : NULL;
+  memory_free(names);
+  if (near != NULL) {
+    text_format(out, "; did you mean '%s'", near);
+    return;
+  }
+  text_add(out, count == 0 ? "; it has none" : "; it has ");
+  for (int32_t i = 0; i < count && i < 12; i++) {
+    text_format(out, "%s'%.60s'", i == 0 ? "" : ", ", tensors[i].name);
+  }
+  text_add(out, count > 12 ? ", ..." : "");
+}
+
+/* A dynamic size of the model takes any; a fixed one must be the contract's only one. */
+static bool shape_fits(const struct side *side, const struct signature_tensor *tensor) {
+  bool fits = tensor->rank < 0 || tensor->rank == side->rank;
+  for (int32_t i = 0; fits && tensor->rank >= 0 && i < side->rank; i++) {
+    int64_t size = tensor->dims[i];
+    fits = size < 0 || (side->dims[i].min == size && side->dims[i].max == size);
+  }
+  return fits;
+}
+
+static void describe_model_shape(const struct signature_tensor *tensor, struct text *out) {
+  text_add_char(out, '[');
+  for (int32_t i = 0; i < tensor->rank; i++) {
+    text_add(out, i == 0 ? "" : ",");
+    if (tensor->dims[i] < 0) {
+      text_add(out, "?");
+    } else {
+      text_format(out, "%lld", (long long)tensor->dims[i]);
+    }
+  }
+  text_add_char(out, ']');
+}
+
+static assay_status bind_one(const struct contract *contract, const struct side *side,
+                             const struct signature_tensor *tensors, int32_t count, const char *model_path) {
+  const struct signature_tensor *tensor = find_tensor(tensors, count, side->name);
+  if (tensor == NULL) {
+    struct text more = {0};
+    suggest(tensors, count, side->name, &more);
+    assay_status status = contract_fault(contract, side->mark, ASSAY_CONTRACT_MISMATCH, "%s has no %s '%s'%s",
+                                         model_path, side->noun, side->name, text_string(&more));
+    text_free(&more);
+    return status;
+  }
+  if (tensor->dtype != side->dtype) {
+    return contract_fault(contract, side->mark, ASSAY_CONTRACT_MISMATCH, "%s '%s' is %s here, but %s in %s", side->noun,
+                          side->name, assay_dtype_name(side->dtype), assay_dtype_name(tensor->dtype), model_path);
+  }
+  if (!shape_fits(side, tensor)) {
+    struct text own = {0}, other = {0};
+    contract_describe_dims(side->dims, side->rank, &own);
+    describe_model_shape(tensor, &other);
+    assay_status status =
+        contract_fault(contract, side->mark, ASSAY_CONTRACT_MISMATCH, "%s '%s' has shape %s here, but %s in %s",
+                       side->noun, side->name, text_string(&own), text_string(&other), model_path);
+    text_free(&own);
+    text_free(&other);
+    return status;
+  }
+  return status_ok();
+}
+
+static assay_status bind_inputs(const struct contract *contract, const struct signature *signature,
+                                const char *model_path) {
+  for (int32_t i = 0; i < contract->n_inputs; i++) {
+    const struct contract_input *input = &contract->inputs[i];
+    struct side side = {"input", input->name, input->mark, input->dtype, input->rank, input->dims};
+    TRY(bind_one(contract, &side, signature->inputs, signature->n_inputs, model_path));
+  }
+  for (int32_t i = 0; i < signature->n_inputs; i++) {
+    const struct signature_tensor *tensor = &signature->inputs[i];
+    if (!tensor->has_default && contract_find_input(contract, tensor->name) == NULL) {
+      return status_make(ASSAY_CONTRACT_MISMATCH, contract->path,
+                         "%s takes an input '%s', which the contract does not describe; list it under 'inputs'%s",
+                         model_path, tensor->name, " or pair it under 'state'");
+    }
+  }
+  return status_ok();
+}
+
+static assay_status bind_outputs(const struct contract *contract, const struct signature *signature,
+                                 const char *model_path) {
+  for (int32_t i = 0; i < contract->n_outputs; i++) {
+    const struct contract_output *output = &contract->outputs[i];
+    struct side side = {"output", output->name, output->mark, output->dtype, output->rank, output->dims};
+    TRY(bind_one(contract, &side, signature->outputs, signature->n_outputs, model_path));
+  }
+  for (int32_t i = 0; i < signature->n_outputs; i++) {
+    const struct signature_tensor *tensor = &signature->outputs[i];
+    if (contract_find_output(contract, tensor->name) == NULL) {
+      return status_make(ASSAY_CONTRACT_MISMATCH, contract->path,
+                         "%s gives an output '%s', which the contract does not describe; list it under 'outputs'%s",
+                         model_path, tensor->name, " or pair it under 'state'");
+    }
+  }
+  return status_ok();
+}
+
+assay_status contract_bind(const struct contract *contract, const struct signature *signature, const char *model_path) {
+  TRY(bind_inputs(contract, signature, model_path));
+  TRY(bind_outputs(contract, signature, model_path));
+  return metadata_check(contract, signature, model_path);
+}
