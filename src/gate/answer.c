@@ -46,12 +46,12 @@ static assay_status feed_one(const struct contract_input *input, struct fed_case
 static assay_status feed_all(const struct contract *contract, struct fed_case *fed) {
   ARENA_NEW(&fed->arena, fed->inputs, (size_t)fed->steps * (size_t)(contract->n_inputs + 1));
   for (int32_t i = 0; i < contract->n_inputs; i++) {
-    fed->n_inputs += contract_state_of_input(contract, contract->inputs[i].name) == NULL;
+    fed->n_inputs += !contract->inputs[i].is_state;
   }
   for (int64_t step = 0; step < fed->steps; step++) {
     struct rung_tensor *out = fed->inputs + step * fed->n_inputs;
     for (int32_t i = 0; i < contract->n_inputs; i++) {
-      if (contract_state_of_input(contract, contract->inputs[i].name) == NULL) {
+      if (!contract->inputs[i].is_state) {
         TRY(feed_one(&contract->inputs[i], fed, step, out++));
       }
     }
@@ -135,10 +135,8 @@ static assay_status copy_answer(struct arena *arena, const struct rung_answer *f
   return status_ok();
 }
 
-/* What state input `state` is fed at `step`: recorded where the case is forced or begins with it, the
- * rung's own output of the step before, or the start value. */
-static assay_status feed_state(const struct plan *plan, const struct fed_case *fed, const struct contract_state *state,
-                               const struct answer *so_far, int64_t step, struct answer *owner, assay_tensor *out) {
+assay_status answer_state(const struct plan *plan, const struct fed_case *fed, const struct contract_state *state,
+                          const struct answer *so_far, int64_t step, struct arena *arena, assay_tensor *out) {
   const assay_tensor *recorded = case_input(fed->data, state->input);
   if (recorded != NULL && (step == 0 || fed->entry->forced)) {
     *out = case_step(fed->data, fed->entry, recorded, step);
@@ -171,7 +169,7 @@ static assay_status feed_state(const struct plan *plan, const struct fed_case *f
   for (int32_t d = 0; d < input->rank; d++) {
     dims[d] = input->dims[d].opt;
   }
-  return tensor_new_in(&owner->arena, input->dtype, dims, input->rank, out); /* cleared */
+  return tensor_new_in(arena, input->dtype, dims, input->rank, out); /* cleared */
 }
 
 assay_status answer_run(const struct plan *plan, const struct fed_case *fed, struct rung *rung, struct answer *out) {
@@ -186,7 +184,7 @@ assay_status answer_run(const struct plan *plan, const struct fed_case *fed, str
     for (int32_t s = 0; s < contract->n_states; s++) {
       struct rung_tensor *state = &inputs[fed->n_inputs + s];
       state->name = contract->states[s].input;
-      TRY(feed_state(plan, fed, &contract->states[s], out, step, out, &state->tensor));
+      TRY(answer_state(plan, fed, &contract->states[s], out, step, &out->arena, &state->tensor));
     }
     struct rung_call call = {.case_id = fed->entry->id,
                              .step = step,

@@ -80,7 +80,7 @@ static assay_status parse_threads(struct reader *reader, const struct yaml *node
 }
 
 static assay_status parse_noise(struct reader *reader, const struct yaml *node) {
-  static const char *const keys[] = {"repeats", "processes", "threads", "rebuild"};
+  static const char *const keys[] = {"cases", "repeats", "processes", "threads", "rebuild"};
   struct gate_noise *noise = &reader->gate->noise;
   *noise = (struct gate_noise){.repeats = 1, .rebuild = 1};
   if (node == NULL) {
@@ -88,6 +88,7 @@ static assay_status parse_noise(struct reader *reader, const struct yaml *node) 
   }
   TRY(yaml_keys(&reader->file, node, keys, sizeof keys / sizeof keys[0], "noise"));
   noise->given = true;
+  TRY(optional_count(reader, node, "cases", 1, INT32_MAX, &noise->cases));
   TRY(optional_count(reader, node, "repeats", 1, REPEATS_MAX, &noise->repeats));
   TRY(optional_count(reader, node, "processes", 0, REPEATS_MAX, &noise->processes));
   TRY(optional_count(reader, node, "rebuild", 0, REPEATS_MAX, &noise->rebuild));

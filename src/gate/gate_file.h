@@ -9,7 +9,8 @@
 /* How a runtime is compared with itself. */
 struct gate_noise {
   bool given;        /* false: few cases and few repeats, so that a gate stays quick; the report says so */
-  int32_t repeats;   /* answers of a case again at once */
+  int32_t cases;     /* how many of the first cases; 0: few */
+  int32_t repeats;   /* answers of the first case again at once */
   int32_t processes; /* runs in fresh processes */
   int32_t rebuild;   /* fresh sessions in this process */
   int32_t n_threads;

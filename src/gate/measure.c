@@ -171,7 +171,8 @@ static assay_status match(const struct fed_case *fed, const char *name, const as
     return add_structure(arena, reasons, ASSAY_OUTPUT_MISSING, name, fed, step,
                          "the rung gives no output '%s'; outputs are matched by name, never by position", name);
   }
-  bool widened = wide && expected->dtype == ASSAY_FLOAT32 && actual->dtype == ASSAY_FLOAT64;
+  bool widened = wide && (expected->dtype == ASSAY_FLOAT32 || expected->dtype == ASSAY_FLOAT64) &&
+                 (actual->dtype == ASSAY_FLOAT32 || actual->dtype == ASSAY_FLOAT64);
   if (actual->dtype != expected->dtype && !widened) {
     return add_structure(arena, reasons, ASSAY_OUTPUT_DTYPE, name, fed, step,
                          "output '%s' is %s, but the reference's is %s", name, assay_dtype_name(actual->dtype),
@@ -255,9 +256,10 @@ static assay_status decide_row(struct decision_list *list, const struct values *
   double expected[DECISION_ITEMS_MAX], actual[DECISION_ITEMS_MAX];
   int32_t chosen_expected[DECISION_ITEMS_MAX], chosen_actual[DECISION_ITEMS_MAX];
   size_t n_expected = 0, n_actual = 0;
+  bool raw = list->decision->raw;
   for (size_t i = 0; i < n && i < DECISION_ITEMS_MAX; i++) {
-    expected[i] = values->expected[first + (int64_t)i * stride];
-    actual[i] = values->actual[first + (int64_t)i * stride];
+    expected[i] = (raw ? values->raw_expected : values->expected)[first + (int64_t)i * stride];
+    actual[i] = (raw ? values->raw_actual : values->actual)[first + (int64_t)i * stride];
   }
   TRY(decide_among(list->decision, expected, n, chosen_expected, &n_expected, &taken.expected));
   TRY(decide_among(list->decision, actual, n, chosen_actual, &n_actual, &taken.actual));
@@ -270,7 +272,7 @@ static assay_status decide_row(struct decision_list *list, const struct values *
 static assay_status decide_rows(struct decision_list *list, const assay_tensor *tensor, const struct values *values,
                                 int32_t case_index, int32_t step) {
   const struct contract_output *output = list->output->output;
-  int32_t axis = list->decision->axis < 0 ? list->decision->axis + tensor->rank : list->decision->axis;
+  int32_t axis = list->decision->axis;
   struct decision_taken taken = {.case_index = case_index, .step = step};
   if (axis < 0 || axis >= tensor->rank) {
     return status_make(ASSAY_CONTRACT_INVALID, output->name, "a decision of output '%s' is over axis %d of %d",
@@ -292,6 +294,12 @@ static assay_status decide_rows(struct decision_list *list, const assay_tensor *
     }
   }
   return status_ok();
+}
+
+/* The executed pairs that a threshold looks at. */
+static const struct pair_list *threshold_pairs(const struct measure *measure, const struct decision_list *list) {
+  const struct component_pairs *component = &measure->components[list->output->first_component + list->component];
+  return list->decision->raw ? &component->raw : &component->physical;
 }
 
 /* A threshold over all executed values of one case, in time order: pairs from `begin` on. */
@@ -387,7 +395,7 @@ assay_status measure_case(struct measure *measure, const struct fed_case *fed, c
   for (int32_t d = 0; d < measure->n_decisions; d++) {
     const struct decision_list *list = &measure->decisions[d];
     if (list->component >= 0) {
-      begins[d] = measure->components[list->output->first_component + list->component].physical.count;
+      begins[d] = threshold_pairs(measure, list)->count;
     }
   }
   for (int64_t step = 0; step < fed->steps && step < actual->steps && assay_status_ok(status); step++) {
@@ -443,11 +451,10 @@ assay_status measure_noise(const struct plan *plan, const struct answer *a, cons
       const struct plan_output *planned = &plan->outputs[o];
       const assay_tensor *from = answer_find(a, step, planned->output->name);
       const assay_tensor *to = answer_find(b, step, planned->output->name);
-      if (from == NULL && to == NULL) {
+      if (from == NULL) {
         continue;
       }
-      if (from != NULL && to != NULL && shape_equal(from, to) && is_comparable(from->dtype) &&
-          is_comparable(to->dtype)) {
+      if (to != NULL && shape_equal(from, to) && is_comparable(from->dtype) && is_comparable(to->dtype)) {
         TRY(noise_output(planned, from, to, raw, physical));
         continue;
       }

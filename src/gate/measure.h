@@ -44,14 +44,14 @@ ASSAY_MUST_CHECK assay_status measure_open(const struct plan *plan, struct measu
 void measure_close(struct measure *measure); /* NULL is harmless */
 
 /* Compares one case. What does not match structurally becomes a reason; what matches is measured.
- * `wide`: the rung computes in fp64, so that its float64 stands for the contract's float32. */
+ * `wide`: either side computes in fp64, so that its float64 stands for the contract's float32. */
 ASSAY_MUST_CHECK assay_status measure_case(struct measure *measure, const struct fed_case *fed,
                                            const struct answer *expected, const struct answer *actual, bool wide,
                                            struct arena *arena, struct gate_reasons *reasons);
 
 /* The largest difference per component between two answers to the same case, raw and physical;
  * each array has n_components. What NaN or infinity both sides share is no difference; another structure is
- * an infinite one. Figures are raised, never lowered. */
+ * an infinite one; an output that `a` lacks is left out. Figures are raised, never lowered. */
 ASSAY_MUST_CHECK assay_status measure_noise(const struct plan *plan, const struct answer *a, const struct answer *b,
                                             double *raw, double *physical);
 

@@ -1,81 +1,32 @@
 /* The plan of a gate: which outputs and components there are, and the store of cases. It judges nothing. */
 #include "gate/plan.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
 
 static const size_t store_limit = (size_t)256 << 20; /* bytes of cases that are kept between rungs */
 
-static const struct contract_state *state_of_output(const struct contract *contract, const char *name) {
-  for (int32_t i = 0; i < contract->n_states; i++) {
-    if (strcmp(contract->states[i].output, name) == 0) {
-      return &contract->states[i];
-    }
+/* A state's output is judged only where something says how. */
+static bool output_decides(const struct contract_output *output) {
+  bool declared = !output->is_state || output->n_decisions > 0;
+  for (int32_t c = 0; c < output->n_components && !declared; c++) {
+    declared = output->components[c].tolerance.given || output->components[c].has_decision;
   }
-  return NULL;
-}
-
-/* A state output that the contract describes only by its pair: one component, in raw space. */
-static assay_status make_state_output(struct plan *plan, const struct contract_state *state,
-                                      const struct contract_output **out) {
-  struct contract_output *output;
-  struct contract_component *component;
-  const struct contract_input *input = contract_find_input(plan->contract, state->input);
-  ARENA_NEW(&plan->arena, output, 1);
-  ARENA_NEW(&plan->arena, component, 1);
-  *component =
-      (struct contract_component){.name = state->output, .limit_min = NAN, .limit_max = NAN, .limit_rate = NAN};
-  component->tolerance = (struct tolerance){.given = state->has_tolerance,
-                                            .raw = true,
-                                            .max = state->has_tolerance ? state->tolerance_max : NAN,
-                                            .mean = NAN,
-                                            .p99 = NAN,
-                                            .rms = NAN,
-                                            .sign_flips = INT64_MAX,
-                                            .saturation = INT64_MAX};
-  *output = (struct contract_output){.name = state->output,
-                                     .mark = state->mark,
-                                     .dtype = input != NULL ? input->dtype : ASSAY_UNDEFINED,
-                                     .component_axis = -1,
-                                     .horizon_axis = -1,
-                                     .n_components = 1,
-                                     .components = component};
-  if (input != NULL) {
-    output->rank = input->rank;
-    memcpy(output->dims, input->dims, sizeof output->dims);
-  }
-  *out = output;
-  return status_ok();
+  return declared;
 }
 
 static assay_status make_outputs(struct plan *plan) {
   const struct contract *contract = plan->contract;
   struct plan_output *outputs;
-  ARENA_NEW(&plan->arena, outputs, contract->n_outputs + contract->n_states + 1);
+  ARENA_NEW(&plan->arena, outputs, contract->n_outputs + 1);
   for (int32_t i = 0; i < contract->n_outputs; i++) {
-    const struct contract_output *output = &contract->outputs[i];
-    const struct contract_state *state = state_of_output(contract, output->name);
-    bool declared = state != NULL && state->has_tolerance;
-    for (int32_t c = 0; c < output->n_components && !declared; c++) {
-      declared = output->components[c].tolerance.given || output->components[c].has_decision;
-    }
-    outputs[plan->n_outputs++] = (struct plan_output){
-        .output = output, .state = state, .decides = state == NULL || declared || output->n_decisions > 0};
+    outputs[i] = (struct plan_output){.output = &contract->outputs[i],
+                                      .decides = output_decides(&contract->outputs[i]),
+                                      .first_component = plan->n_components};
+    plan->n_components += contract->outputs[i].n_components;
   }
-  for (int32_t i = 0; i < contract->n_states; i++) {
-    const struct contract_state *state = &contract->states[i];
-    if (contract_find_output(contract, state->output) == NULL) {
-      struct plan_output *made = &outputs[plan->n_outputs++];
-      *made = (struct plan_output){.state = state, .decides = state->has_tolerance};
-      TRY(make_state_output(plan, state, &made->output));
-    }
-  }
-  for (int32_t i = 0; i < plan->n_outputs; i++) {
-    outputs[i].first_component = plan->n_components;
-    plan->n_components += outputs[i].output->n_components;
-  }
+  plan->n_outputs = contract->n_outputs;
   plan->outputs = outputs;
   return status_ok();
 }

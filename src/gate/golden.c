@@ -1,0 +1,174 @@
+/* Golden cases before anything is compared with them: see golden.h. It must never let a case be compared
+ * with that could not be told right from wrong. */
+#include "gate/golden.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "contract/apply.h"
+
+assay_status golden_say(struct arena *arena, struct gate_reasons *reasons, struct gate_reason reason,
+                        const struct fed_case *fed, int64_t step, const char *format, ...) {
+  struct text sentence = {0};
+  va_list arguments;
+  va_start(arguments, format);
+  text_format_va(&sentence, format, arguments);
+  va_end(arguments);
+  reason.case_id = fed->entry->id;
+  reason.step = fed->entry->sequence ? step : -1;
+  reason.sentence = sentence.failed ? NULL : arena_string(arena, text_string(&sentence));
+  text_free(&sentence);
+  return reason.sentence != NULL ? gate_reason_add(arena, reasons, &reason) : status_no_memory(0);
+}
+
+/* --- inputs by the contract ---------------------------------------------------- */
+
+/* Everything that the case would feed at `step`, also what the contract does not know. */
+static assay_status validate_step(const struct plan *plan, const struct fed_case *fed, int64_t step,
+                                  struct arena *scratch, assay_status *refusal) {
+  const struct contract *contract = plan->contract;
+  struct fed_input *inputs;
+  assay_tensor *tensors;
+  size_t count = 0, most = (size_t)fed->n_inputs + (size_t)fed->data->n_inputs;
+  ARENA_NEW(scratch, inputs, most + 1);
+  ARENA_NEW(scratch, tensors, most + 1);
+  for (int32_t i = 0; i < fed->n_inputs; i++) {
+    const struct rung_tensor *input = &fed->inputs[step * fed->n_inputs + i];
+    inputs[count++] = (struct fed_input){input->name, &input->tensor, case_age(fed->entry, input->name)};
+  }
+  for (int32_t i = 0; i < fed->data->n_inputs; i++) {
+    const struct case_array *array = &fed->data->inputs[i];
+    const struct contract_input *input = contract_find_input(contract, array->name);
+    if (input == NULL || input->is_state) {
+      tensors[count] = case_step(fed->data, fed->entry, &array->tensor, step);
+      inputs[count] = (struct fed_input){array->name, &tensors[count], case_age(fed->entry, array->name)};
+      count++;
+    }
+  }
+  *refusal = contract_validate(contract, inputs, count);
+  return status_ok();
+}
+
+static assay_status check_validity(const struct plan *plan, const struct fed_case *fed, struct arena *arena,
+                                   struct gate_reasons *reasons) {
+  struct arena scratch = {0};
+  assay_status status = status_ok();
+  for (int64_t step = 0; step < fed->steps && assay_status_ok(status); step++) {
+    assay_status refusal = status_ok();
+    status = validate_step(plan, fed, step, &scratch, &refusal);
+    bool refused = !assay_status_ok(refusal);
+    if (refused && assay_status_ok(status)) {
+      status = golden_say(arena, reasons, gate_reason_of(ASSAY_INVALID_GOLDEN), fed, step,
+                          "case '%s' expects an answer, but the contract refuses its inputs with %s: %s",
+                          fed->entry->id, assay_code_name(refusal.code), assay_status_sentence(refusal));
+    }
+    assay_status_clear(&refusal);
+    if (refused) {
+      break;
+    }
+  }
+  arena_free(&scratch);
+  return status;
+}
+
+assay_status golden_check_inputs(const struct plan *plan, const struct fed_case *fed, struct arena *arena,
+                                 struct gate_reasons *reasons) {
+  TRY(check_validity(plan, fed, arena, reasons));
+  if (fed->entry->guard != NULL) {
+    TRY(golden_say(arena, reasons, gate_reason_of(ASSAY_GUARD_UNSUPPORTED), fed, 0,
+                   "case '%s' states the guard's expected answer '%s', which this assay cannot check yet",
+                   fed->entry->id, fed->entry->guard));
+  }
+  return golden_check_recomputed(plan, fed, arena, reasons);
+}
+
+/* --- answers ----------------------------------------------------------------------- */
+
+static bool shape_fits(const struct contract_output *output, const assay_tensor *tensor) {
+  if (tensor->rank != output->rank) {
+    return false;
+  }
+  for (int32_t d = 0; d < tensor->rank; d++) {
+    if (tensor->dims[d] < output->dims[d].min || tensor->dims[d] > output->dims[d].max) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static assay_status check_finite(const struct plan_output *planned, const struct fed_case *fed,
+                                 const assay_tensor *tensor, const char *who, int64_t step, struct arena *arena,
+                                 struct gate_reasons *reasons) {
+  const struct contract_output *output = planned->output;
+  if (!dtype_is_float(tensor->dtype)) {
+    return status_ok();
+  }
+  for (int64_t i = 0; i < tensor_count(tensor); i++) {
+    double value = tensor_get(tensor, i);
+    int64_t horizon_step;
+    if (isfinite(value)) {
+      continue;
+    }
+    const struct contract_component *component =
+        &output->components[contract_component_of(output, tensor, i, &horizon_step)];
+    if (isinf(value) && component->allow_inf) {
+      continue;
+    }
+    return golden_say(arena, reasons, gate_reason_of(ASSAY_INVALID_GOLDEN), fed, step,
+                      "case '%s': %s answers %s for '%s' (output '%s', element %lld); a reference must be finite%s",
+                      fed->entry->id, who, isnan(value) ? "NaN" : "infinity", component->name, output->name,
+                      (long long)i, isinf(value) ? ", unless the component says `allow_inf: true`" : "");
+  }
+  return status_ok();
+}
+
+static assay_status check_output(const struct plan_output *planned, const struct fed_case *fed,
+                                 const assay_tensor *tensor, const char *who, bool wide, int64_t step,
+                                 struct arena *arena, struct gate_reasons *reasons) {
+  const struct contract_output *output = planned->output;
+  if (tensor == NULL) {
+    return output->is_state && !planned->decides
+               ? status_ok()
+               : golden_say(arena, reasons, gate_reason_of(ASSAY_INVALID_GOLDEN), fed, step,
+                            "case '%s': %s has no answer for the output '%s' of the contract", fed->entry->id, who,
+                            output->name);
+  }
+  bool widened = wide && output->dtype == ASSAY_FLOAT32 && tensor->dtype == ASSAY_FLOAT64;
+  if (tensor->dtype != output->dtype && !widened) {
+    return golden_say(arena, reasons, gate_reason_of(ASSAY_INVALID_GOLDEN), fed, step,
+                      "case '%s': %s answers '%s' as %s, but the contract says %s", fed->entry->id, who, output->name,
+                      assay_dtype_name(tensor->dtype), assay_dtype_name(output->dtype));
+  }
+  if (!shape_fits(output, tensor)) {
+    struct text shape = {0};
+    shape_describe(tensor->dims, tensor->rank, &shape);
+    assay_status status = golden_say(arena, reasons, gate_reason_of(ASSAY_INVALID_GOLDEN), fed, step,
+                                     "case '%s': %s answers '%s' with shape %s, which is not the contract's",
+                                     fed->entry->id, who, output->name, text_string(&shape));
+    text_free(&shape);
+    return status;
+  }
+  return check_finite(planned, fed, tensor, who, step, arena, reasons);
+}
+
+assay_status golden_check_answer(const struct plan *plan, const struct fed_case *fed, const struct answer *answer,
+                                 const char *who, bool wide, struct arena *arena, struct gate_reasons *reasons) {
+  int32_t before = reasons->count;
+  /* One step is enough to find the case unfit; every output of it is named. */
+  for (int64_t step = 0; step < answer->steps && reasons->count == before; step++) {
+    for (int32_t o = 0; o < plan->n_outputs; o++) {
+      const struct plan_output *planned = &plan->outputs[o];
+      TRY(check_output(planned, fed, answer_find(answer, step, planned->output->name), who, wide, step, arena,
+                       reasons));
+    }
+    for (int32_t i = 0; i < answer->step[step].n_outputs; i++) {
+      const char *name = answer->step[step].outputs[i].name;
+      if (plan_output_find(plan, name) == NULL) {
+        TRY(golden_say(arena, reasons, gate_reason_of(ASSAY_INVALID_GOLDEN), fed, step,
+                       "case '%s': %s answers an output '%s' that the contract does not name", fed->entry->id, who,
+                       name));
+      }
+    }
+  }
+  return status_ok();
+}
