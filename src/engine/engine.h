@@ -9,12 +9,17 @@
 #include "model/model.h"
 
 /* What floats are stored and multiplied as. fp32 and fp64 compute in that
- * type. The others keep values in fp32 and round: `storage` after every operator,
- * operands before every dot product; accumulation is fp32. */
+ * type. bf16 and fp16 round every stored value (inputs, weights, outputs of nodes), tf32 the operands
+ * of dot products; all three accumulate in fp32. engine/precision.h says exactly what is done. */
 enum precision_kind { PRECISION_FP32 = 0, PRECISION_FP64, PRECISION_TF32, PRECISION_BF16, PRECISION_FP16 };
 
 const char *precision_name(enum precision_kind kind); /* "fp32", ... */
 bool precision_find(const char *name, enum precision_kind *out);
+/* One phrase that says what is rounded, for reports: "operands of dot products to tf32", ... */
+const char *precision_rounding(enum precision_kind kind);
+
+/* For tests: every value has memory of its own; what is dead or not yet written holds a pattern of NaN. */
+enum session_debug { SESSION_NO_REUSE = 1, SESSION_POISON = 2 };
 
 struct session_options {
   enum precision_kind precision;
@@ -24,6 +29,7 @@ struct session_options {
   bool keep_dead;          /* run nodes that no output needs (for taps) */
   const char *const *keep; /* labels of nodes that stay in fp32 under an emulated precision */
   int32_t n_keep;
+  unsigned debug; /* enum session_debug, added */
 };
 
 struct session;
@@ -53,7 +59,8 @@ struct session_run {
   void *tap_user;
 };
 
-/* Runs once. *outputs are views into the session, in the graph's order, valid until the next run; fp64
+/* Runs once. *outputs are views into the session, in the graph's order, valid until the next run, to which
+ * they may be fed as they lie; fp64
  * sessions take and give float64 where the graph says float32 (float32 feeds are widened). A
  * binding seen before allocates nothing. One run at a time per session. */
 ASSAY_MUST_CHECK assay_status session_run(struct session *session, const struct session_run *run,
@@ -62,6 +69,9 @@ ASSAY_MUST_CHECK assay_status session_run(struct session *session, const struct 
 /* The plan in figures, for reports. */
 struct session_info {
   enum precision_kind precision;
+  const char *rounding;    /* what is rounded (precision_rounding) */
+  const char *accumulator; /* of dot products and sums: "fp32" or "fp64" */
+  int32_t n_kept;          /* nodes that stay in fp32 under an emulated precision */
   int threads;
   const char *kernels; /* "base", "avx2", "avx512" */
   size_t arena_bytes, weight_bytes;

@@ -154,6 +154,7 @@ struct metadata {
 
 struct model {
   struct arena arena;
+  const struct model *origin; /* the model that this one was inlined from and whose files it uses; NULL otherwise */
   const char *path;
   int64_t ir_version, model_version;
   const char *producer_name, *producer_version, *domain, *doc;

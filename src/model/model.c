@@ -133,6 +133,7 @@ void model_release_pages(const struct model *model, const assay_tensor *tensor) 
   if (tensor->data == NULL || tensor->bytes == 0) {
     return;
   }
+  model = model->origin != NULL ? model->origin : model;
   release_range(&model->file, tensor->data, tensor->bytes);
   for (int32_t i = 0; i < model->n_external; i++) {
     release_range(&model->external[i], tensor->data, tensor->bytes);

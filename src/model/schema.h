@@ -63,9 +63,10 @@ struct shape_binding {
 
 /* Infers types and shapes of the whole graph. A contradiction between what is
  * declared and what follows is an error (SHAPE_CONFLICT, TYPE_CONFLICT) naming node
- * and value. Symbols are kept; the bindings replace symbols everywhere.
- * Unknown operators are an error unless `lenient`: then their outputs are what
- * is declared. Results live in `arena`. */
+ * and value. Symbols are kept; the bindings replace symbols everywhere, and a symbol that
+ * two of them give two numbers is a SHAPE_CONFLICT. Unknown operators are an error unless
+ * `lenient`: then their outputs are what is declared. Calls of model-local functions count as unknown
+ * operators: hand in the graph of model_inline. Results live in `arena` and point into the model. */
 ASSAY_MUST_CHECK assay_status shapes_infer(const struct graph *graph, const struct schema_source *source,
                                            const struct shape_binding *bindings, int32_t n_bindings, bool lenient,
                                            struct arena *arena, struct shapes *out);
