@@ -64,6 +64,8 @@ char *path_join(struct arena *arena, const char *folder, const char *name);
 /* The folder part of a path ("." when it has none), and the last part. */
 char *path_folder(struct arena *arena, const char *path);
 const char *path_name(const char *path);
+/* True when both name one existing file or folder, links followed. */
+bool path_same(const char *a, const char *b);
 /* Joins a name that came from a file's content: refuses absolute names, "..",
  * empty names and control characters, and, when the file exists, links that
  * lead out of `folder`. `code` is what to fail with. */

@@ -30,6 +30,11 @@ const char *path_name(const char *path) {
   return last == NULL ? path : last + 1;
 }
 
+bool path_same(const char *a, const char *b) {
+  char real_a[PATH_MAX], real_b[PATH_MAX];
+  return realpath(a, real_a) != NULL && realpath(b, real_b) != NULL && strcmp(real_a, real_b) == 0;
+}
+
 /* Why a name may not be joined; NULL when its text is harmless. */
 static const char *bad_name(const char *name) {
   if (name[0] == '\0') {

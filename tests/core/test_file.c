@@ -13,7 +13,7 @@
 
 #include "core/memory.h"
 #include "failing_memory.h"
-#include "scratch.h"
+#include "scratch_folder.h"
 
 static const char *folder;
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "failing_memory.h"
-#include "scratch.h"
+#include "scratch_folder.h"
 
 static const char *folder;
 

@@ -3,7 +3,7 @@
 
 #include "core/clock.h"
 #include "failing_memory.h"
-#include "scratch.h"
+#include "scratch_folder.h"
 
 static void the_standards_examples(void **state) {
   (void)state;

@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "scratch.h"
+#include "scratch_folder.h"
 
 static const char *folder;
 
@@ -18,6 +18,8 @@ static void joining_and_splitting(void **state) {
   assert_string_equal(path_folder(&arena, "/c"), "/");
   assert_string_equal(path_name("a/b"), "b");
   assert_string_equal(path_name("b"), "b");
+  assert_true(path_same(folder, in_folder(folder, ".")));
+  assert_false(path_same(folder, in_folder(folder, "none")));
   arena_free(&arena);
 }
 

@@ -7,7 +7,7 @@
 
 #include "core/memory.h"
 #include "failing_memory.h"
-#include "scratch.h"
+#include "scratch_folder.h"
 
 struct file {
   unsigned char bytes[4096];

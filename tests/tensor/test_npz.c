@@ -8,7 +8,7 @@
 
 #include "core/memory.h"
 #include "failing_memory.h"
-#include "scratch.h"
+#include "scratch_folder.h"
 #include "tensor/npy.h"
 
 static char path[2048];

@@ -3,7 +3,7 @@
 #ifndef KERNELS_REF_ELEMENTARY_H
 #define KERNELS_REF_ELEMENTARY_H
 
-#include "kernels/ref/functions.h"
+#include "kernels/ref/functions_f32.h"
 #include "kernels/ref/functions_f64.h"
 
 static inline float abs_f32(float x) { return f32_from_bits(f32_bits(x) & 0x7FFFFFFFU); }

@@ -5,7 +5,7 @@
 #define KERNELS_REF_FUNCTIONS_F64_H
 
 #include "kernels/ref/double_double.h"
-#include "kernels/ref/functions.h"
+#include "kernels/ref/functions_f32.h"
 
 #define DD(name) ((struct dd){name##_HI, name##_LO})
 /* Below this magnitude x and the cubic term that follows it differ by less than 2^-60 of x. */

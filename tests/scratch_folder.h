@@ -1,6 +1,6 @@
 /* A folder of its own for each test program, made new, inside the build folder. */
-#ifndef TESTS_SCRATCH_H
-#define TESTS_SCRATCH_H
+#ifndef TESTS_SCRATCH_FOLDER_H
+#define TESTS_SCRATCH_FOLDER_H
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Elementary functions of fp32: one polynomial each, evaluated in double with separate multiplications and additions,
  * rounded to float once. So the answer has the same bits with and without FMA, in a vector or alone, and errs by
  * less than 0.501 ULP. Nothing here may call libm, or branch where a loop over it should vectorise. */
-#ifndef KERNELS_REF_FUNCTIONS_H
-#define KERNELS_REF_FUNCTIONS_H
+#ifndef KERNELS_REF_FUNCTIONS_F32_H
+#define KERNELS_REF_FUNCTIONS_F32_H
 
 #include "kernels/ref/fma.h"
 #include "kernels/ref/function_constants.h"
