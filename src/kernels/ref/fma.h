@@ -127,8 +127,8 @@ static inline double words3_round(struct words3 x, int32_t exponent) {
   if (drop < -1074 - exponent) {
     drop = -1074 - exponent;
   }
-  if (drop > 192) {
-    return 0.0; /* below half of the smallest subnormal */
+  if (drop > 192 || words3_length(x) == 0) {
+    return 0.0; /* below half of the smallest subnormal, or nothing */
   }
   /* Two bits stay below the fraction: the half, and whether anything lies below it. */
   x = drop >= 2 ? words3_right_sticky(x, drop - 2) : words3_left(x, 2 - drop);
