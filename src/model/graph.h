@@ -35,6 +35,7 @@ struct value_type {
   enum type_kind kind;
   assay_dtype dtype; /* of the tensor, or of the elements of the sequence or optional */
   int32_t rank;      /* or RANK_UNKNOWN */
+  bool deep;         /* a map, or deeper than a sequence or optional of tensors: the file says more than this struct */
   struct dim dims[ASSAY_RANK_MAX];
 };
 

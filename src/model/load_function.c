@@ -175,13 +175,14 @@ static assay_status check_call(const struct loader *loader, const struct node *n
   return status_ok();
 }
 
-/* Of each function: not yet looked at, being looked at, or the depth of calls below it. */
+/* Of each function: not yet looked at, being looked at, or how deep calls and subgraphs are nested in it. */
 enum { DEPTH_UNKNOWN = 0, DEPTH_PENDING = -1 };
 
 static assay_status check_function(struct loader *loader, const struct function *function, int32_t *depths,
                                    int32_t level);
 
-/* Checks the calls of a graph and its subgraphs; *deepest is raised to the deepest function called. */
+/* Checks the calls of a graph and its subgraphs; *deepest is raised to how deep they are nested in it. `level` is
+ * how deep the graph itself lies. */
 static assay_status check_graph(struct loader *loader, const struct graph *graph, int32_t *depths, int32_t level,
                                 int32_t *deepest) {
   for (int32_t i = 0; i < graph->n_nodes; i++) {
@@ -195,7 +196,9 @@ static assay_status check_graph(struct loader *loader, const struct graph *graph
     }
     for (int32_t k = 0; k < node->n_attributes; k++) {
       for (int32_t g = 0; node->attributes[k].graphs != NULL && g < node->attributes[k].count; g++) {
-        TRY(check_graph(loader, node->attributes[k].graphs[g], depths, level, deepest));
+        int32_t inside = 0;
+        TRY(check_graph(loader, node->attributes[k].graphs[g], depths, level + 1, &inside));
+        *deepest = inside + 1 > *deepest ? inside + 1 : *deepest;
       }
     }
   }
@@ -211,8 +214,9 @@ static assay_status check_function(struct loader *loader, const struct function 
                      function->name, function->domain);
   }
   if (level > CALL_DEPTH_MAX || *depth > CALL_DEPTH_MAX) {
-    return load_fail(loader, ASSAY_LIMIT_EXCEEDED, "calls of functions are nested more than %d deep at function '%s'",
-                     CALL_DEPTH_MAX, function->name);
+    return load_fail(loader, ASSAY_LIMIT_EXCEEDED,
+                     "calls of functions and subgraphs are nested more than %d deep at function '%s'", CALL_DEPTH_MAX,
+                     function->name);
   }
   if (*depth != DEPTH_UNKNOWN) {
     return status_ok();

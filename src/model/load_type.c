@@ -59,6 +59,7 @@ static assay_status load_element_type(struct loader *loader, const Onnx__TypePro
   if (element != NULL) {
     TRY(load_type(loader, element, name, out));
   }
+  out->deep = kind == TYPE_MAP || out->kind != TYPE_TENSOR;
   out->kind = kind;
   return status_ok();
 }
