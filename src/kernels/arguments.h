@@ -54,4 +54,18 @@ struct conv_arguments {
   void *y;              /* filters x out */
 };
 
+/* --- pooling (kernels/ref/pooling_body.h) --------------------------------- */
+
+/* Planes of an image over three axes (missing ones have size 1), one output a window. A kernel computes planes
+ * begin..end. Taps outside the input are skipped. */
+struct pooling_arguments {
+  int64_t in[3], out[3], kernel[3], stride[3], dilation[3], pad[3], pad_end[3];
+  const void *x;
+  void *y;
+  int64_t *indices;   /* max_pool: where each maximum stands in x; NULL for not wanted */
+  bool column_major;  /* max_pool: indices count the first axis fastest within a plane */
+  bool count_padding; /* sum_pool: an average divides by taps in the padding too */
+  int64_t power;      /* sum_pool: 0 for an average, p for (sum of |x|^p)^(1/p) */
+};
+
 #endif
