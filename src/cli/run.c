@@ -179,15 +179,17 @@ static assay_status run(struct job *job) {
 /* --- the run folder --------------------------------------------------------- */
 
 static assay_status write_facts(struct job *job, struct run_writer *writer) {
-  char digest[HASH_TEXT_SIZE], threads[16];
+  char digest[HASH_TEXT_SIZE], graph[GRAPH_DIGEST_SIZE], threads[16];
   struct session_info info;
   session_describe(job->session, &info);
   snprintf(threads, sizeof threads, "%d", info.threads);
   TRY(hash_file(job->model_path, digest));
+  TRY(model_digest(job->model, graph));
   const char *const facts[][2] = {{"engine", "assay"},
                                   {"version", ASSAY_VERSION},
                                   {"model", path_name(job->model_path)},
                                   {"model_digest", digest},
+                                  {"graph_digest", graph},
                                   {"precision", precision_name(info.precision)},
                                   {"accumulator", info.accumulator},
                                   {"rounding", info.rounding},

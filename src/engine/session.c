@@ -16,6 +16,7 @@ struct session {
   struct engine engine;
   struct arena arena;
   const struct model *original;
+  struct model *inlined; /* without functions; leans on the original */
   const struct graph *graph;
   int threads;
   /* Feeds of the run under way, by graph input; data and dtype UNDEFINED where none is. */
@@ -53,7 +54,8 @@ static assay_status choose_kernels(struct session *session, const struct session
 }
 
 static assay_status take_graph(struct session *session, const struct session_options *options) {
-  const struct graph *graph = session->original->graph;
+  TRY(model_inline(session->original, &session->inlined));
+  const struct graph *graph = session->inlined->graph;
   TRY(load_check(graph));
   TRY(load_check_keep(graph, options));
   session->graph = graph;
@@ -180,6 +182,7 @@ void session_close(struct session *session) {
     graph_plan_free(session->plans[i]);
   }
   pool_free(session->engine.pool);
+  model_close(session->inlined);
   arena_free(&session->arena);
   memory_free(session);
 }

@@ -180,7 +180,8 @@ static assay_status lay_out_work(struct step *step, const struct infer_value *co
 }
 
 /* The constant behind input i as the operator is to see it: float32 when the step is wrapped. */
-static assay_status constant_for_prepare(struct step *step, int32_t i, struct arena *arena, struct infer_value *value) {
+static assay_status constant_for_prepare(const struct step *step, int32_t i, struct infer_value *value) {
+  struct arena *arena = &step->plan->temporary;
   const struct conversion *conversion = &step->conversions[i];
   value->constant = conversion->from;
   if (conversion->kind == CONVERT_WIDEN) {
@@ -217,7 +218,7 @@ static assay_status prepare(struct step *step, const struct infer_value *const *
     seen[i].type = inputs[i]->type;
     pointers[i] = &seen[i];
     if (step->plan->slots[node->inputs[i]].home == SLOT_CONSTANT) {
-      TRY(constant_for_prepare(step, i, arena, &seen[i]));
+      TRY(constant_for_prepare(step, i, &seen[i]));
     }
     widen_type(step, &seen[i]);
   }
@@ -282,6 +283,9 @@ static assay_status prepare_early(struct step *step) {
   plan->weight_bytes += plan->arena->used - before;
   for (int32_t i = 0; i < node->n_inputs && i < 32; i++) {
     if (node->inputs[i] >= 0 && (packed >> i & 1u) != 0) {
+      /* What was packed is not converted at each run; its shape may still be asked for. */
+      tensor_shape_of(&inputs[i]->type, ASSAY_FLOAT32, &step->conversions[i].to);
+      step->conversions[i].kind = CONVERT_NONE;
       slot_unuse(plan, node->inputs[i]);
     }
   }
