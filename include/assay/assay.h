@@ -12,6 +12,7 @@
 #define ASSAY_ASSAY_H
 
 #include "assay/model.h"
+#include "assay/session.h"
 #include "assay/status.h"
 #include "assay/tensor.h"
 

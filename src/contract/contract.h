@@ -39,7 +39,8 @@ enum resize_rounding {
   RESIZE_ROUND_NONE,      /* integer arrays become float32 */
   RESIZE_ROUND_HALF_EVEN, /* one rounding at the end */
   RESIZE_ROUND_HALF_UP,
-  RESIZE_ROUND_PILLOW /* 8-bit fixed point, each pass rounded, as Pillow computes */
+  RESIZE_ROUND_PILLOW, /* as Pillow computes 8-bit images, bit for bit */
+  RESIZE_ROUND_OPENCV  /* as OpenCV computes INTER_LINEAR on 8-bit images, bit for bit */
 };
 
 struct preprocess_step {

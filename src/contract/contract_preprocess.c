@@ -25,9 +25,9 @@ static assay_status step_coordinates(struct reader *reader, const struct yaml *n
 }
 
 static assay_status step_rounding(struct reader *reader, const struct yaml *node, const char *what, void *member) {
-  static const char *const words[] = {"none", "half_even", "half_up", "pillow"};
+  static const char *const words[] = {"none", "half_even", "half_up", "pillow", "opencv"};
   int32_t which = 0;
-  TRY(yaml_choice(&reader->file, node, what, words, 4, &which));
+  TRY(yaml_choice(&reader->file, node, what, words, 5, &which));
   ((struct preprocess_step *)member)->rounding = (enum resize_rounding)(which + 1);
   return status_ok();
 }
@@ -51,11 +51,19 @@ static assay_status read_resize(struct reader *reader, const struct yaml *node, 
   if (step->filter == RESIZE_AREA && step->coordinates != RESIZE_HALF_PIXEL) {
     return yaml_error(&reader->file, node->mark, "%s: the filter area has half_pixel coordinates and no others", what);
   }
-  if (step->rounding == RESIZE_ROUND_PILLOW && !step->antialias) {
+  bool nearest = step->filter == RESIZE_NEAREST && step->coordinates == RESIZE_HALF_PIXEL;
+  if (step->rounding == RESIZE_ROUND_PILLOW && !step->antialias && !nearest) {
     return yaml_error(&reader->file, node->mark,
-                      "%s: the rounding pillow goes with a bilinear or bicubic filter and antialias: true", what);
+                      "%s: the rounding pillow goes with bilinear or bicubic and antialias: true, or with nearest",
+                      what);
   }
-  if (step->rounding == RESIZE_ROUND_NONE && step->filter == RESIZE_NEAREST) {
+  bool linear = step->filter == RESIZE_BILINEAR && step->coordinates == RESIZE_HALF_PIXEL && !step->antialias;
+  if (step->rounding == RESIZE_ROUND_OPENCV && !linear) {
+    return yaml_error(&reader->file, node->mark,
+                      "%s: the rounding opencv goes with bilinear, half_pixel and no antialias (INTER_LINEAR)", what);
+  }
+  if (step->filter == RESIZE_NEAREST && step->rounding != RESIZE_ROUND_DEFAULT &&
+      step->rounding != RESIZE_ROUND_PILLOW) {
     return yaml_error(&reader->file, node->mark, "%s: the filter nearest copies values, there is nothing to round",
                       what);
   }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "contract/apply.h"
+#include "core/fpenv.h"
 #include "tensor/floatfmt.h"
 
 /* Elements of the tensor behind axis `axis` for one step along it. */
@@ -45,12 +46,14 @@ double decode_value(const struct contract_component *component, double value) {
 }
 
 void contract_decode(const struct contract_output *output, const assay_tensor *raw, double *out) {
+  struct fpenv saved = fpenv_enter();
   int64_t count = tensor_count(raw);
   for (int64_t i = 0; i < count; i++) {
     int64_t step;
     const struct contract_component *component = &output->components[contract_component_of(output, raw, i, &step)];
     out[i] = decode_value(component, tensor_get(raw, i));
   }
+  fpenv_leave(saved);
 }
 
 /* What a tensor of that type would hold; integers and doubles stay what they are. */

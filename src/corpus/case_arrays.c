@@ -150,13 +150,9 @@ static assay_status apply_dtype(const char *path, const char *array, assay_dtype
   return status_ok();
 }
 
+/* A repeat has the type of its output; an answer in fp64 is fp64. */
 static assay_dtype declared_dtype(const struct array_rules *rules, enum array_group group, const char *name) {
-  if (group == GROUP_OUTPUTS64) {
-    return ASSAY_UNDEFINED;
-  }
-  if (group == GROUP_REPEATS) {
-    group = GROUP_OUTPUTS;
-  }
+  group = group == GROUP_REPEATS ? GROUP_OUTPUTS : group;
   for (int32_t i = 0; i < rules->n_dtypes; i++) {
     const char *rest;
     if (array_group_of(rules->dtypes[i].array, &rest) == group && strcmp(rest, name) == 0) {
@@ -164,6 +160,33 @@ static assay_dtype declared_dtype(const struct array_rules *rules, enum array_gr
     }
   }
   return ASSAY_UNDEFINED;
+}
+
+/* "3/action": number 3, name "action". */
+static bool parse_repeat(const char *rest, int32_t *number, const char **name) {
+  char *end;
+  if (rest[0] < '0' || rest[0] > '9' || (rest[0] == '0' && rest[1] != '/')) {
+    return false;
+  }
+  long value = strtol(rest, &end, 10);
+  if (value > REPEAT_LARGEST || *end != '/' || end[1] == '\0') {
+    return false;
+  }
+  *number = (int32_t)value;
+  *name = end + 1;
+  return true;
+}
+
+assay_status case_arrays_retype(const char *path, const char *array, const struct array_rules *rules,
+                                assay_tensor *tensor) {
+  const char *name;
+  int32_t number;
+  enum array_group group = array_group_of(array, &name);
+  if (group == GROUP_REPEATS && !parse_repeat(name, &number, &name)) {
+    return status_ok();
+  }
+  assay_dtype dtype = declared_dtype(rules, group, name);
+  return dtype == ASSAY_UNDEFINED ? status_ok() : apply_dtype(path, array, dtype, rules, tensor);
 }
 
 /* One archive while it is read. */
@@ -198,21 +221,6 @@ static void list_of_group(struct case_data *data, enum array_group group, struct
       *arrays = &data->taps, *count = &data->n_taps;
       break;
   }
-}
-
-/* "3/action": number 3, name "action". */
-static bool parse_repeat(const char *rest, int32_t *number, const char **name) {
-  char *end;
-  if (rest[0] < '0' || rest[0] > '9' || (rest[0] == '0' && rest[1] != '/')) {
-    return false;
-  }
-  long value = strtol(rest, &end, 10);
-  if (value > REPEAT_LARGEST || *end != '/' || end[1] == '\0') {
-    return false;
-  }
-  *number = (int32_t)value;
-  *name = end + 1;
-  return true;
 }
 
 /* Where repeat `number` stands, or belongs, in the ascending list. */
@@ -271,14 +279,9 @@ static assay_status survey(struct reading *reading, int32_t counts[GROUP_COUNT])
   return status_ok();
 }
 
-static assay_status read_array(const struct reading *reading, size_t i, enum array_group group, const char *name,
-                               assay_tensor *out) {
+static assay_status read_array(const struct reading *reading, size_t i, assay_tensor *out) {
   TRY(status_prefix(npz_read(reading->npz, i, out), "%s", reading->path));
-  assay_dtype dtype = declared_dtype(reading->rules, group, name);
-  if (dtype == ASSAY_UNDEFINED) {
-    return status_ok();
-  }
-  return apply_dtype(reading->path, npz_name(reading->npz, i), dtype, reading->rules, out);
+  return case_arrays_retype(reading->path, npz_name(reading->npz, i), reading->rules, out);
 }
 
 static int32_t find_array(const struct case_array *arrays, int32_t count, const char *name) {
@@ -300,7 +303,7 @@ static assay_status read_group_array(struct reading *reading, size_t i, enum arr
     return status_no_memory(strlen(name));
   }
   (*count)++; /* before reading, so that whatever is read is freed */
-  return read_array(reading, i, group, name, &array->tensor);
+  return read_array(reading, i, &array->tensor);
 }
 
 static assay_status read_repeat(struct reading *reading, size_t i, const char *rest) {
@@ -316,7 +319,7 @@ static assay_status read_repeat(struct reading *reading, size_t i, const char *r
   }
   assay_tensor *to = &data->repeats[repeat_place(reading, number)][output].tensor;
   const assay_tensor *first = &data->outputs[output].tensor;
-  TRY(read_array(reading, i, GROUP_REPEATS, name, to));
+  TRY(read_array(reading, i, to));
   if (to->dtype == first->dtype && shape_equal(to, first)) {
     return status_ok();
   }

@@ -33,6 +33,10 @@ struct array_rules {
 ASSAY_MUST_CHECK assay_status case_arrays_read(const char *path, const struct array_rules *rules,
                                                struct case_data *data);
 
+/* Gives the bits of `array` (with its prefix) the type that the rules declare for it, if they do. */
+ASSAY_MUST_CHECK assay_status case_arrays_retype(const char *path, const char *array, const struct array_rules *rules,
+                                                 assay_tensor *tensor);
+
 /* True for types that .npy cannot name and assay stores as unsigned bits. */
 bool dtype_is_stored_as_bits(assay_dtype dtype);
 /* Reads the mapping `dtypes: {inputs/x: bfloat16}`, sorted by name; node may be NULL. */

@@ -422,6 +422,18 @@ static assay_status choose_file(struct corpus_editor *editor, struct corpus_case
   return status_ok();
 }
 
+/* The same for a file that the editor wrote, and takes back when the case is no good. There is room in the
+ * list. */
+static assay_status append_written(struct corpus_editor *editor, struct corpus_case *entry, char *path) {
+  assay_status status = append_checked(editor, entry, path);
+  if (assay_status_ok(status)) {
+    editor->written[editor->n_written++] = path;
+  } else {
+    (void)unlink(path);
+  }
+  return status;
+}
+
 assay_status corpus_edit_add(struct corpus_editor *editor, const struct corpus_case *entry,
                              const struct npz_entry *arrays, size_t count) {
   struct corpus_case added = *entry;
@@ -432,13 +444,32 @@ assay_status corpus_edit_add(struct corpus_editor *editor, const struct corpus_c
   TRY(note_dtypes(editor, entry, arrays, count));
   LIST_ROOM(editor->written, editor->n_written, editor->written_capacity);
   TRY(npz_write(path, arrays, count));
-  editor->written[editor->n_written++] = path;
-  assay_status status = append_checked(editor, &added, path);
-  if (!assay_status_ok(status)) {
-    editor->n_written--;
-    (void)unlink(path);
-  }
+  return append_written(editor, &added, path);
+}
+
+static assay_status copy_file(const char *from, const char *to) {
+  struct file_map map;
+  TRY(file_map_open(from, &map));
+  assay_status status = file_replace(to, map.data, map.size);
+  file_map_close(&map);
   return status;
+}
+
+assay_status corpus_edit_copy(struct corpus_editor *editor, const struct corpus_case *entry, const char *from) {
+  struct corpus_case added = *entry;
+  char *path;
+  TRY(check_id(editor, entry->id));
+  TRY(copy_case(editor, &added));
+  TRY(choose_file(editor, &added, &path));
+  LIST_ROOM(editor->written, editor->n_written, editor->written_capacity);
+  TRY(copy_file(from, path));
+  return append_written(editor, &added, path);
+}
+
+assay_status corpus_edit_retype(const struct corpus_editor *editor, const char *path, const char *array,
+                                assay_tensor *tensor) {
+  struct array_rules rules = {ASSAY_CORPUS_INVALID, 0, editor->n_dtypes, editor->dtypes, true};
+  return case_arrays_retype(path, array, &rules, tensor);
 }
 
 assay_status corpus_edit_adopt(struct corpus_editor *editor, const struct corpus_case *entry) {

@@ -23,10 +23,16 @@ const struct corpus *corpus_edited(const struct corpus_editor *editor); /* as it
  * entry->file is NULL, and the name is made of the id. Arrays are named with their prefix. */
 ASSAY_MUST_CHECK assay_status corpus_edit_add(struct corpus_editor *editor, const struct corpus_case *entry,
                                               const struct npz_entry *arrays, size_t count);
+/* Copies an .npz from elsewhere, byte for byte, and adds it as corpus_edit_add does. */
+ASSAY_MUST_CHECK assay_status corpus_edit_copy(struct corpus_editor *editor, const struct corpus_case *entry,
+                                               const char *path);
 /* Adds a case whose file stands in the corpus folder already (entry->file); its bytes stay as they are. */
 ASSAY_MUST_CHECK assay_status corpus_edit_adopt(struct corpus_editor *editor, const struct corpus_case *entry);
-/* Declares the type of an array that is stored as bits, for cases that are adopted. */
+/* Declares the type of an array that files store as bits. */
 ASSAY_MUST_CHECK assay_status corpus_edit_dtype(struct corpus_editor *editor, const char *array, assay_dtype dtype);
+/* Gives bits that came from such a file (`path`, for messages) the type declared for the array, if one is. */
+ASSAY_MUST_CHECK assay_status corpus_edit_retype(const struct corpus_editor *editor, const char *path,
+                                                 const char *array, assay_tensor *tensor);
 /* Cases added so far. */
 int32_t corpus_edit_count(const struct corpus_editor *editor);
 /* Replaces corpus.yaml and ends the editor, also when it fails: then nothing was added. */

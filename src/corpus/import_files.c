@@ -73,7 +73,8 @@ struct case_origin import_origin(void) {
 
 /* --- .npy -------------------------------------------------------------- */
 
-static assay_status take_npy(struct import_case *made, const char *array, const char *path) {
+static assay_status take_npy(struct import_case *made, const struct corpus_editor *editor, const char *array,
+                             const char *path) {
   const char *rest;
   enum array_group group = array_group_of(array, &rest);
   if (group == GROUP_COUNT || group == GROUP_TAPS || *rest == '\0') {
@@ -89,7 +90,10 @@ static assay_status take_npy(struct import_case *made, const char *array, const 
   }
   assay_tensor tensor;
   TRY(npy_read(path, &tensor));
-  assay_status status = import_case_take(made, array, &tensor);
+  assay_status status = corpus_edit_retype(editor, path, array, &tensor);
+  if (assay_status_ok(status)) {
+    status = import_case_take(made, array, &tensor);
+  }
   tensor_free(&tensor);
   return status;
 }
@@ -105,7 +109,7 @@ assay_status import_npy(struct corpus_editor *editor, const struct corpus_case *
     status = status_make(ASSAY_USAGE, NULL, "a case made of .npy files needs an id");
   }
   for (size_t i = 0; i < count && assay_status_ok(status); i++) {
-    status = take_npy(&made, arrays[i].array, arrays[i].path);
+    status = take_npy(&made, editor, arrays[i].array, arrays[i].path);
   }
   if (assay_status_ok(status)) {
     status = import_case_add(&made, editor, &entry);
@@ -115,17 +119,6 @@ assay_status import_npy(struct corpus_editor *editor, const struct corpus_case *
 }
 
 /* --- .npz -------------------------------------------------------------- */
-
-static assay_status take_npz(struct import_case *made, struct npz *npz) {
-  for (size_t i = 0; i < npz_count(npz); i++) {
-    assay_tensor tensor;
-    TRY(npz_read(npz, i, &tensor));
-    assay_status status = import_case_take(made, npz_name(npz, i), &tensor);
-    tensor_free(&tensor);
-    TRY(status);
-  }
-  return status_ok();
-}
 
 /* True when the file lies directly in the corpus folder. */
 static assay_status lies_inside(const struct corpus *corpus, const char *path, bool *inside) {
@@ -138,7 +131,7 @@ static assay_status lies_inside(const struct corpus *corpus, const char *path, b
 }
 
 static assay_status add_npz(struct corpus_editor *editor, const struct corpus_case *like, const char *path,
-                            struct arena *arena, struct import_case *made) {
+                            struct arena *arena) {
   struct corpus_case entry = *like;
   bool inside;
   entry.id = like->id != NULL ? like->id : import_stem(arena, path);
@@ -156,18 +149,12 @@ static assay_status add_npz(struct corpus_editor *editor, const struct corpus_ca
   entry.file = NULL;
   entry.origin.file = path_name(path);
   entry.origin.digest = digest;
-  struct npz *npz;
-  TRY(npz_open(path, &npz));
-  assay_status status = take_npz(made, npz);
-  npz_close(npz);
-  return assay_status_ok(status) ? import_case_add(made, editor, &entry) : status;
+  return corpus_edit_copy(editor, &entry, path);
 }
 
 assay_status import_npz(struct corpus_editor *editor, const struct corpus_case *like, const char *path) {
   struct arena arena = {0};
-  struct import_case made = {0};
-  assay_status status = add_npz(editor, like, path, &arena, &made);
-  import_case_free(&made);
+  assay_status status = add_npz(editor, like, path, &arena);
   arena_free(&arena);
   return status;
 }
@@ -199,7 +186,8 @@ static bool holds_groups(const struct listing *listing) {
 }
 
 /* Every .npy below `path`; `prefix` is what their arrays' names begin with. */
-static assay_status take_npy_folder(struct import_case *made, const char *path, const char *prefix, int depth) {
+static assay_status take_npy_folder(struct import_case *made, const struct corpus_editor *editor, const char *path,
+                                    const char *prefix, int depth) {
   struct listing listing;
   TRY(folder_list(path, &made->arena, &listing.names, &listing.count));
   for (size_t i = 0; i < listing.count; i++) {
@@ -210,7 +198,7 @@ static assay_status take_npy_folder(struct import_case *made, const char *path, 
     }
     if (depth > 0 && file_is_folder(inner)) { /* repeats/N */
       char *longer = arena_format(&made->arena, "%s%s/", prefix, name);
-      TRY(longer == NULL ? status_no_memory(strlen(name)) : take_npy_folder(made, inner, longer, depth - 1));
+      TRY(longer == NULL ? status_no_memory(strlen(name)) : take_npy_folder(made, editor, inner, longer, depth - 1));
       continue;
     }
     if (!text_ends_with(name, ".npy")) {
@@ -224,12 +212,13 @@ static assay_status take_npy_folder(struct import_case *made, const char *path, 
       return status_make(ASSAY_CORPUS_INVALID, inner,
                          "the name of this file is no percent-encoded name of a tensor; write %% as %%25");
     }
-    TRY(take_npy(made, array, inner));
+    TRY(take_npy(made, editor, array, inner));
   }
   return status_ok();
 }
 
-static assay_status take_groups(struct import_case *made, const char *path, const struct listing *listing) {
+static assay_status take_groups(struct import_case *made, const struct corpus_editor *editor, const char *path,
+                                const struct listing *listing) {
   for (size_t i = 0; i < listing->count; i++) {
     const char *name = listing->names[i];
     char *inner = path_join(&made->arena, path, name);
@@ -241,7 +230,7 @@ static assay_status take_groups(struct import_case *made, const char *path, cons
       return status_make(ASSAY_CORPUS_INVALID, inner,
                          "beside the folders inputs, outputs, ... of a case nothing else may lie; move it away");
     }
-    TRY(take_npy_folder(made, inner, prefix, strcmp(name, array_group_name(GROUP_REPEATS)) == 0));
+    TRY(take_npy_folder(made, editor, inner, prefix, strcmp(name, array_group_name(GROUP_REPEATS)) == 0));
   }
   return status_ok();
 }
@@ -254,7 +243,7 @@ static assay_status add_npy_folder(struct corpus_editor *editor, const struct co
   entry.origin = import_origin();
   entry.origin.file = import_stem(&made.arena, path);
   entry.id = like->id != NULL ? like->id : entry.origin.file;
-  assay_status status = entry.id == NULL ? status_no_memory(strlen(path)) : take_groups(&made, path, listing);
+  assay_status status = entry.id == NULL ? status_no_memory(strlen(path)) : take_groups(&made, editor, path, listing);
   if (assay_status_ok(status)) {
     status = import_case_add(&made, editor, &entry);
   }

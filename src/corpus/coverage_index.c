@@ -1,0 +1,114 @@
+/* What corpus.yaml alone tells about coverage: tags, refusals, lineage. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/text.h"
+#include "corpus/coverage_watch.h"
+
+static int compare_tags(const void *a, const void *b) {
+  const struct coverage_tag *x = a, *y = b;
+  int order = strcmp(x->key, y->key);
+  return order != 0 ? order : strcmp(x->value, y->value);
+}
+
+assay_status coverage_count_tags(struct coverage *coverage) {
+  const struct corpus *corpus = coverage->corpus;
+  size_t most = 0;
+  for (int32_t i = 0; i < corpus->n_cases; i++) {
+    most += (size_t)corpus->cases[i].n_tags;
+  }
+  struct coverage_tag *tags;
+  ARENA_NEW(&coverage->arena, tags, most);
+  size_t n = 0;
+  for (int32_t i = 0; i < corpus->n_cases; i++) {
+    for (int32_t t = 0; t < corpus->cases[i].n_tags; t++) {
+      tags[n++] = (struct coverage_tag){corpus->cases[i].tags[t].key, corpus->cases[i].tags[t].value, 1};
+    }
+  }
+  qsort(tags, n, sizeof *tags, compare_tags);
+  size_t kept = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (kept > 0 && compare_tags(&tags[kept - 1], &tags[i]) == 0) {
+      tags[kept - 1].n_cases++;
+    } else {
+      tags[kept++] = tags[i];
+    }
+  }
+  coverage->tags = tags;
+  coverage->n_tags = (int32_t)kept;
+  return status_ok();
+}
+
+/* Whether a contract says what the refusal is about. */
+static bool refusal_applies(const struct contract *contract, assay_code code) {
+  if (contract == NULL) {
+    return true;
+  }
+  for (int32_t i = 0; i < contract->n_inputs; i++) {
+    const struct contract_input *input = &contract->inputs[i];
+    if ((code == ASSAY_INPUT_STALE && input->max_age_ms > 0) ||
+        (code == ASSAY_INPUT_HISTORY && input->history_max > 0) || (code == ASSAY_INPUT_RANGE && input->has_legal) ||
+        (code == ASSAY_INPUT_COLOR && input->has_legal && input->color != NULL)) {
+      return true;
+    }
+  }
+  return code != ASSAY_INPUT_STALE && code != ASSAY_INPUT_HISTORY && code != ASSAY_INPUT_RANGE &&
+         code != ASSAY_INPUT_COLOR;
+}
+
+assay_status coverage_count_refusals(struct coverage *coverage) {
+  struct coverage_refusal *refusals;
+  ARENA_NEW(&coverage->arena, refusals, ASSAY_CODE_COUNT);
+  coverage->refusals = refusals;
+  for (int code = 0; code < ASSAY_CODE_COUNT; code++) {
+    if (!text_starts_with(assay_code_name((assay_code)code), "INPUT_")) {
+      continue;
+    }
+    struct coverage_refusal *refusal = &refusals[coverage->n_refusals++];
+    *refusal = (struct coverage_refusal){(assay_code)code, 0, refusal_applies(coverage->contract, (assay_code)code)};
+    for (int32_t i = 0; i < coverage->corpus->n_cases; i++) {
+      const struct corpus_case *entry = &coverage->corpus->cases[i];
+      refusal->n_cases += entry->refuse && entry->refusal == refusal->code;
+    }
+  }
+  return status_ok();
+}
+
+static int compare_strings(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* How many different strings stand in a list that is sorted here. */
+static int32_t count_different(const char **list, int32_t n) {
+  if (n == 0) {
+    return 0;
+  }
+  qsort(list, (size_t)n, sizeof *list, compare_strings);
+  int32_t different = 1;
+  for (int32_t i = 1; i < n; i++) {
+    different += strcmp(list[i], list[i - 1]) != 0;
+  }
+  return different;
+}
+
+assay_status coverage_count_lineage(struct coverage *coverage) {
+  const struct corpus *corpus = coverage->corpus;
+  const char **list;
+  ARENA_NEW(&coverage->arena, list, corpus->n_cases);
+  for (int32_t i = 0; i < corpus->n_cases; i++) {
+    const struct corpus_case *entry = &corpus->cases[i];
+    coverage->n_refused += entry->refuse;
+    coverage->n_answered += !entry->refuse;
+    coverage->n_forced += entry->forced;
+    coverage->n_with_guard += entry->guard != NULL;
+    if (entry->origin.file != NULL) {
+      list[coverage->n_with_origin++] = entry->origin.digest != NULL ? entry->origin.digest : entry->origin.file;
+    }
+  }
+  coverage->n_origins = count_different(list, coverage->n_with_origin);
+  for (int32_t i = 0; i < corpus->n_cases; i++) {
+    list[i] = corpus->cases[i].digest;
+  }
+  coverage->n_duplicates = corpus->n_cases - count_different(list, corpus->n_cases);
+  return status_ok();
+}
