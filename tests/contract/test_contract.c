@@ -270,7 +270,7 @@ static const struct fault faults[] = {
     {"{scale: 0.00392156862745098}", "{pad: {height: 9, fill: 0}}", 12, 109, BAD, "'height' and 'width'"},
     {"{scale: 0.00392156862745098}", "{pad: {top: 9}}", 12, 109, BAD, "needs the key 'fill'"},
     {"{layout: {from: HWC, to: CHW}}", "{layout: {from: CHW, to: HWC}}", 12, 71, BAD, "ends at HWC"},
-    {"{layout: {from: HWC, to: CHW}}", "{layout: {from: HWC, to: NCHW}}", 12, 80, BAD, "adds none"},
+    {"{layout: {from: HWC, to: CHW}}", "{layout: {from: NHWC, to: CHW}}", 12, 80, BAD, "takes no dimension away"},
     /* state */
     {"input: h_in, output: h_out", "input: h_ni, output: h_out", 19, 5, BAD, "input 'h_ni' is not listed"},
     {"input: h_in, output: h_out", "input: h_in, output: h_uot", 19, 5, BAD, "output 'h_uot' is not listed"},

@@ -232,6 +232,10 @@ static void orders_colours_and_dimensions(void **state) {
       "{layout: {from: NHWC, to: NCHW}}]",
       &raw, (double[]){3, 6, 2, 5, 1, 4}, 6);
   assert_preprocessed(
+      "dtype: uint8, shape: [1, 3, 1, 2], layout: NCHW, preprocess: [{scale: 1}, {cast: uint8}, "
+      "{layout: {from: HWC, to: NCHW}}]",
+      &raw, (double[]){1, 4, 2, 5, 3, 6}, 6);
+  assert_preprocessed(
       "dtype: uint8, shape: [1, 1, 2, 3], layout: NHWC, color: RGB, preprocess: [{layout: {from: HWC, to: CHW}}, "
       "{layout: {from: CHW, to: HWC}}]",
       &raw, (double[]){1, 2, 3, 4, 5, 6}, 6);
