@@ -38,6 +38,14 @@ void contract_decode(const struct contract_output *output, const assay_tensor *r
 int32_t contract_component_of(const struct contract_output *output, const assay_tensor *tensor, int64_t i,
                               int64_t *step);
 
+/* Whether an action may be sent: ACTION_SHAPE (empty, short, retyped), ACTION_NONFINITE, ACTION_LIMIT,
+ * ACTION_RATE, or ASSAY_OK. Looks at the steps that `execute` names, all of them before the first is
+ * sent. `last` has the decoded components of the action sent before, NULL at the start. Nothing is
+ * clamped. Allocates only to make the sentence of a refusal. */
+ASSAY_MUST_CHECK assay_status contract_check_action(const struct contract *contract,
+                                                    const struct contract_output *output, const assay_tensor *raw,
+                                                    const double *last);
+
 /* The exact comparison of a threshold decision. Value and threshold are both rounded to the tensor's
  * type first, as the robot's own program holds them: in a float32 tensor a value of float32 0.1 is at
  * the threshold 0.1, not above it. `value` is the decoded one unless decision->raw. NaN is negative. */
