@@ -71,4 +71,14 @@ ASSAY_MUST_CHECK assay_status shapes_infer(const struct graph *graph, const stru
                                            const struct shape_binding *bindings, int32_t n_bindings, bool lenient,
                                            struct arena *arena, struct shapes *out);
 
+/* Told of each node, subgraphs' nodes included, once its outputs are settled. A subgraph that an operator
+ * infers more than once is told more than once. Pointers are NULL for what is absent. */
+typedef void shapes_visitor(void *user, const struct node *node, const struct infer_value *const *inputs,
+                            const struct infer_value *const *outputs);
+/* The same, with a visitor. */
+ASSAY_MUST_CHECK assay_status shapes_infer_visit(const struct graph *graph, const struct schema_source *source,
+                                                 const struct shape_binding *bindings, int32_t n_bindings, bool lenient,
+                                                 struct arena *arena, shapes_visitor *visitor, void *user,
+                                                 struct shapes *out);
+
 #endif

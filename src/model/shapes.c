@@ -23,6 +23,8 @@ struct driver {
   int64_t *numbers;
   int32_t n_numbers;
   int64_t inferred;
+  shapes_visitor *visitor; /* NULL for none */
+  void *user;
 };
 
 /* One graph under way, and the one around it. */
@@ -275,6 +277,16 @@ static assay_status infer_outputs(struct state *state, const struct node *node, 
   return status_ok();
 }
 
+static assay_status visit(const struct state *state, const struct node *node, const struct infer_value *const *inputs) {
+  const struct infer_value **outputs;
+  ARENA_NEW(state->driver->arena, outputs, node->n_outputs);
+  for (int32_t i = 0; i < node->n_outputs; i++) {
+    outputs[i] = node->outputs[i] >= 0 ? &state->values[node->outputs[i]] : NULL;
+  }
+  state->driver->visitor(state->driver->user, node, inputs, outputs);
+  return status_ok();
+}
+
 static assay_status infer_node(struct state *state, const struct node *node) {
   struct driver *driver = state->driver;
   if (++driver->inferred > INFERRED_MAX) {
@@ -302,7 +314,7 @@ static assay_status infer_node(struct state *state, const struct node *node) {
       TRY(settle(state, node, node->outputs[i], &outputs[i]));
     }
   }
-  return status_ok();
+  return driver->visitor != NULL ? visit(state, node, inputs) : status_ok();
 }
 
 /* --- graphs ------------------------------------------------------------------------------------- */
@@ -394,12 +406,18 @@ static assay_status infer_all(struct driver *driver, const struct graph *graph, 
   return status_ok();
 }
 
-assay_status shapes_infer(const struct graph *graph, const struct schema_source *source,
-                          const struct shape_binding *bindings, int32_t n_bindings, bool lenient, struct arena *arena,
-                          struct shapes *out) {
+assay_status shapes_infer_visit(const struct graph *graph, const struct schema_source *source,
+                                const struct shape_binding *bindings, int32_t n_bindings, bool lenient,
+                                struct arena *arena, shapes_visitor *visitor, void *user, struct shapes *out) {
   *out = (struct shapes){0};
-  struct driver driver = {.source = source, .lenient = lenient, .arena = arena};
+  struct driver driver = {.source = source, .lenient = lenient, .arena = arena, .visitor = visitor, .user = user};
   assay_status status = infer_all(&driver, graph, bindings, n_bindings, out);
   arena_free(&driver.scratch);
   return status;
+}
+
+assay_status shapes_infer(const struct graph *graph, const struct schema_source *source,
+                          const struct shape_binding *bindings, int32_t n_bindings, bool lenient, struct arena *arena,
+                          struct shapes *out) {
+  return shapes_infer_visit(graph, source, bindings, n_bindings, lenient, arena, NULL, NULL, out);
 }

@@ -1,0 +1,107 @@
+/* See model_text.h. Shows what it is given and works nothing out. */
+#include "cli/model_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "model/types.h"
+
+struct value_type model_text_type(const struct graph *graph, const struct shapes *shapes, int32_t value) {
+  return shapes != NULL && value < shapes->n_values ? shapes->values[value].type : graph->values[value].declared;
+}
+
+static void add_ends(const struct graph *graph, const struct shapes *shapes, const char *what, const int32_t *values,
+                     int32_t n, struct text *out) {
+  for (int32_t i = 0; i < n; i++) {
+    struct value_type type = model_text_type(graph, shapes, values[i]);
+    text_format(out, "  %-7s %-24s ", what, graph->values[values[i]].name);
+    type_describe(&type, out);
+    text_add(out, graph_is_overridable(graph, values[i]) ? "  (has a default)\n" : "\n");
+  }
+}
+
+void model_text_ends(const struct graph *graph, const struct shapes *shapes, struct text *out) {
+  add_ends(graph, shapes, "input", graph->inputs, graph->n_inputs, out);
+  add_ends(graph, shapes, "output", graph->outputs, graph->n_outputs, out);
+}
+
+void model_text_opsets(const struct opset_import *opsets, int32_t n, struct text *out) {
+  for (int32_t i = 0; i < n; i++) {
+    text_format(out, "%s%s %" PRId64, i > 0 ? ", " : "", opsets[i].domain[0] == '\0' ? "ai.onnx" : opsets[i].domain,
+                opsets[i].version);
+  }
+}
+
+static json_t *json_shape(const struct value_type *type) {
+  if (type->kind == TYPE_UNKNOWN || type->rank == RANK_UNKNOWN) {
+    return json_null();
+  }
+  json_t *shape = json_array();
+  for (int32_t i = 0; i < type->rank; i++) {
+    const struct dim *dim = &type->dims[i];
+    json_t *item = dim->value >= 0       ? json_integer(dim->value)
+                   : dim->symbol != NULL ? json_string(dim->symbol)
+                                         : json_null();
+    json_array_append_new(shape, item);
+  }
+  return shape;
+}
+
+static const char *kind_name(enum type_kind kind) {
+  static const char *const names[] = {"unknown", "tensor", "sequence", "optional", "map", "sparse_tensor"};
+  return names[kind];
+}
+
+json_t *model_json_ends(const struct graph *graph, const struct shapes *shapes, const int32_t *values, int32_t n) {
+  json_t *list = json_array();
+  for (int32_t i = 0; i < n; i++) {
+    struct value_type type = model_text_type(graph, shapes, values[i]);
+    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o, s:b}", "name", graph->values[values[i]].name, "type",
+                                          kind_name(type.kind), "dtype", assay_dtype_name(type.dtype), "shape",
+                                          json_shape(&type), "default", graph_is_overridable(graph, values[i])));
+  }
+  return list;
+}
+
+json_t *model_json_opsets(const struct opset_import *opsets, int32_t n) {
+  json_t *object = json_object();
+  for (int32_t i = 0; i < n; i++) {
+    json_object_set_new(object, opsets[i].domain[0] == '\0' ? "ai.onnx" : opsets[i].domain,
+                        json_integer(opsets[i].version));
+  }
+  return object;
+}
+
+void text_add_grouped(struct text *out, int64_t number) {
+  char digits[32];
+  int length = snprintf(digits, sizeof digits, "%" PRId64, number);
+  for (int i = 0; i < length; i++) {
+    text_add_char(out, digits[i]);
+    int left = length - 1 - i;
+    if (left > 0 && left % 3 == 0 && digits[i] != '-') {
+      text_add_char(out, ',');
+    }
+  }
+}
+
+void text_add_size(struct text *out, double bytes, const char *unit) {
+  static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
+  size_t i = 0;
+  while (bytes >= 1000 && i + 1 < sizeof prefixes / sizeof *prefixes) {
+    bytes /= 1000;
+    i++;
+  }
+  text_format(out, i == 0 ? "%.0f %s%s" : "%.2f %s%s", bytes, prefixes[i], unit);
+}
+
+assay_status json_print(json_t *json) {
+  if (json == NULL) {
+    return status_no_memory(0);
+  }
+  int failed = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+  json_decref(json);
+  if (failed != 0 || putchar('\n') == EOF) {
+    return status_make(ASSAY_FILE_UNWRITABLE, "standard output", "the JSON text could not be written");
+  }
+  return status_ok();
+}
