@@ -175,3 +175,61 @@ void dot_products_run(const struct dot_kernels *kernels, struct pool *pool, cons
   int64_t rows = g->m < GEMM_BLOCK_ROWS ? g->m : GEMM_BLOCK_ROWS;
   dot_share(pool, tasks, rows * (g->n / job.column_groups + 1) * (g->k + 1), multiply_some, &job);
 }
+
+void dot_matmul_sizes(const int64_t *a, int a_rank, const int64_t *b, int b_rank, struct dot_products *p) {
+  struct gemm_arguments *g = &p->g;
+  g->k = a[a_rank - 1];
+  g->m = a_rank > 1 ? a[a_rank - 2] : 1;
+  g->n = b_rank > 1 ? b[b_rank - 1] : 1;
+  g->a_row = g->k, g->a_column = 1, g->c_row = g->n;
+  p->b_elements = gemm_packed_b(g->k, g->n);
+  int a_batch = a_rank > 2 ? a_rank - 2 : 0, b_batch = b_rank > 2 ? b_rank - 2 : 0;
+  p->rank = a_batch > b_batch ? a_batch : b_batch;
+  p->count = 1;
+  int64_t a_at = g->m * g->k, b_at = 1;
+  for (int i = 0; i < p->rank; i++) { /* from the last axis of the batch on */
+    int axis = p->rank - 1 - i;
+    int64_t da = i < a_batch ? a[a_batch - 1 - i] : 1, db = i < b_batch ? b[b_batch - 1 - i] : 1;
+    p->dims[axis] = da == 1 ? db : da;
+    p->a_stride[axis] = da == 1 ? 0 : a_at;
+    p->b_stride[axis] = db == 1 ? 0 : b_at;
+    a_at *= da;
+    b_at *= db;
+    p->count *= p->dims[axis];
+  }
+  if (b_at == 1 && a_at == p->count * g->m * g->k) {
+    g->m *= p->count;
+    p->count = 1;
+    p->rank = 0;
+  }
+}
+
+/* --- MatMul's shapes ------------------------------------------------------- */
+
+assay_status dot_infer_matmul(struct infer *infer, int32_t left, int32_t right, assay_dtype dtype) {
+  struct value_type a = infer->inputs[left]->type, b = infer->inputs[right]->type, batch;
+  if (a.kind != TYPE_TENSOR || b.kind != TYPE_TENSOR || a.rank < 0 || b.rank < 0) {
+    infer_set(infer, 0, dtype, RANK_UNKNOWN, NULL);
+    return status_ok();
+  }
+  struct dim inner_a = a.dims[a.rank - 1], inner_b = b.dims[b.rank == 1 ? 0 : b.rank - 2], inner;
+  if (!dim_merge(inner_a, inner_b, &inner)) {
+    return status_make(
+        ASSAY_SHAPE_CONFLICT, NULL,
+        "the last dimension of input %d is %lld and the matching one of input %d is %lld; they must be equal",
+        (int)left, (long long)inner_a.value, (int)right, (long long)inner_b.value);
+  }
+  struct dim m = a.rank > 1 ? a.dims[a.rank - 2] : dim_unknown(), n = b.dims[b.rank - 1];
+  bool has_m = a.rank > 1, has_n = b.rank > 1;
+  a.rank = a.rank > 2 ? a.rank - 2 : 0;
+  b.rank = b.rank > 2 ? b.rank - 2 : 0;
+  TRY(type_broadcast(&a, &b, &batch));
+  if (has_m) {
+    batch.dims[batch.rank++] = m;
+  }
+  if (has_n) {
+    batch.dims[batch.rank++] = n;
+  }
+  infer_set(infer, 0, dtype, batch.rank, batch.dims);
+  return status_ok();
+}

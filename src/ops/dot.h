@@ -66,6 +66,10 @@ ASSAY_MUST_CHECK assay_status dot_workspace(const struct dot_kernels *kernels, i
 /* Output 0 is the product of inputs left and right as MatMul defines it. */
 ASSAY_MUST_CHECK assay_status dot_infer_matmul(struct infer *infer, int32_t left, int32_t right, assay_dtype dtype);
 
+/* The sizes of MatMul's products, out of the shapes of a and b: vectors become matrices, and where b is one matrix the
+ * batch of a becomes rows. Leaves the pointers alone. */
+void dot_matmul_sizes(const int64_t *a, int a_rank, const int64_t *b, int b_rank, struct dot_products *p);
+
 /* Shares `count` tasks out over the pool unless all of them together are not worth it; `steps` is the number of
  * multiply-adds (or of operations as long) of one task. */
 void dot_share(struct pool *pool, int64_t count, int64_t steps, pool_work *work, void *argument);
