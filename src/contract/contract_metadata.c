@@ -147,8 +147,8 @@ static const struct joint_key {
     {"default_joint_pos", "offset", own_offset, false},
 };
 
-/* A number in C's spelling whatever the locale; false when the word is none. */
-static bool word_number(const char *word, double *out) {
+/* By jansson, since strtod depends on the locale. */
+bool metadata_number(const char *word, double *out) {
   json_t *value = json_loads(word, JSON_DECODE_ANY, NULL);
   bool number = json_is_number(value);
   *out = number ? json_number_value(value) : 0;
@@ -163,7 +163,7 @@ static assay_status check_value(const struct contract *contract, const struct co
                                 const struct joint_key *key, const char *word, const char *model_path) {
   const struct contract_component *component = &output->components[i];
   double own = key->own(component), stated = 0;
-  bool number = word_number(word, &stated);
+  bool number = metadata_number(word, &stated);
   if (number && key->positive && !(stated > 0)) {
     return contract_fault(contract, component->mark, ASSAY_METADATA_MISMATCH,
                           "'%s' in the metadata of %s is %s for '%s'; a gain must be above 0, export the model again",

@@ -16,6 +16,8 @@ struct metadata_list {
   const char **words;
 };
 ASSAY_MUST_CHECK assay_status metadata_list(struct arena *arena, const char *value, struct metadata_list *out);
+/* A word that is a number, as JSON writes it. */
+bool metadata_number(const char *word, double *out);
 const char *metadata_find(const struct signature *signature, const char *key); /* NULL when absent */
 
 /* METADATA_MISMATCH when joint_names holds the components of an output in another order, or

@@ -48,6 +48,14 @@ enum { YAML_BYTES_MAX = 16 << 20, YAML_DEPTH_MAX = 64, YAML_NODES_MAX = 2000000 
  * ("'outputs'", "the clip of component 'hip'"). A plain TODO is refused with OPEN_QUESTION. */
 ASSAY_MUST_CHECK assay_status yaml_expect(const struct yaml_file *file, const struct yaml *node, enum yaml_kind kind,
                                           const char *what);
+/* Every plain TODO of the file, in the order of its lines. */
+struct open_question {
+  struct mark mark;
+  const char *path; /* "outputs[action].components[hip].unit" */
+  const char *hint; /* what an answer looks like; NULL when the key is none that is known */
+};
+ASSAY_MUST_CHECK assay_status yaml_open_questions(const struct yaml_file *file, struct arena *arena,
+                                                  struct open_question **out, int32_t *count);
 /* Fails with OPEN_QUESTION at the first plain TODO of the file, in the order of its lines; the
  * sentence names the key, what has to be answered, and the lines of the other open questions. */
 ASSAY_MUST_CHECK assay_status yaml_no_open_questions(const struct yaml_file *file);

@@ -376,6 +376,10 @@ static const char *hint_for(const char *key) {
       {"legal", "[lowest, highest] that may be fed; outside is refused"},
       {"names", "the components in the order of the tensor"},
       {"name", "the component's name"},
+      {"state", "the pairs of input and output that are carried to the next step, or take it out"},
+      {"decode", "how the model's numbers become the unit: [{scale: ...}, {offset: ...}], or take it out"},
+      {"kp", "the stiffness of each joint, above 0"},
+      {"kd", "the damping of each joint, above 0"},
       {"components", "what each element of the output is, in the order of the tensor"},
       {"axes", "what each dimension is: batch, horizon, component, ..."},
       {"initial", "the value that the state starts from: zeros, a number, or a file"},
@@ -394,25 +398,30 @@ static const char *hint_for(const char *key) {
   return NULL;
 }
 
-/* The search for plain TODOs: the first one's key path, the lines of the next few. */
+/* The search for plain TODOs: counting while `list` is NULL, then keeping. */
 struct open_search {
-  struct text path, others;
-  const struct yaml *first;
-  const char *key;
+  struct arena *arena;
+  struct open_question *list;
   int32_t count;
 };
 
-static void search_open(const struct yaml *node, const char *key, struct text *path, struct open_search *search) {
-  if (is_open(node)) {
-    if (search->count == 0) {
-      search->first = node;
-      search->key = key;
-      text_add(&search->path, text_string(path));
-    } else if (search->count <= 8) {
-      text_format(&search->others, "%s%d", search->count > 1 ? ", " : "", (int)node->mark.line);
+static assay_status keep_open(struct open_search *search, const struct yaml *node, const char *key,
+                              const struct text *path) {
+  if (search->list != NULL) {
+    char *copy = arena_string(search->arena, text_string(path));
+    if (copy == NULL) {
+      return status_no_memory(path->length);
     }
-    search->count++;
-    return;
+    search->list[search->count] = (struct open_question){node->mark, copy, hint_for(key)};
+  }
+  search->count++;
+  return status_ok();
+}
+
+static assay_status search_open(const struct yaml *node, const char *key, struct text *path,
+                                struct open_search *search) {
+  if (is_open(node)) {
+    return keep_open(search, node, key, path);
   }
   size_t length = path->length;
   for (int32_t i = 0; i < node->count; i++) {
@@ -425,34 +434,58 @@ static void search_open(const struct yaml *node, const char *key, struct text *p
     } else {
       text_format(path, "[%d]", (int)i);
     }
-    search_open(&node->items[i], mapping ? node->keys[i] : key, path, search);
+    TRY(text_status(path));
+    TRY(search_open(&node->items[i], mapping ? node->keys[i] : key, path, search));
     path->length = length;
-    if (path->data != NULL) {
-      path->data[length] = '\0';
-    }
+    path->data[length] = '\0';
   }
+  return status_ok();
+}
+
+assay_status yaml_open_questions(const struct yaml_file *file, struct arena *arena, struct open_question **out,
+                                 int32_t *count) {
+  struct open_search search = {.arena = arena};
+  struct text path = {0};
+  assay_status status = search_open(file->root, "", &path, &search);
+  text_clear(&path);
+  if (assay_status_ok(status)) {
+    search.list = arena_alloc(arena, (size_t)search.count, sizeof *search.list);
+    search.count = 0;
+    status = search.list != NULL ? search_open(file->root, "", &path, &search) : status_no_memory(sizeof *search.list);
+  }
+  text_free(&path);
+  *out = search.list;
+  *count = search.count;
+  return status;
+}
+
+/* "; 2 more open questions at lines 5, 6" */
+static void describe_others(const struct open_question *questions, int32_t count, struct text *out) {
+  if (count < 2) {
+    return;
+  }
+  text_format(out, "; %d more open question%s at line%s ", (int)count - 1, count > 2 ? "s" : "", count > 2 ? "s" : "");
+  for (int32_t i = 1; i < count && i <= 8; i++) {
+    text_format(out, "%s%d", i > 1 ? ", " : "", (int)questions[i].mark.line);
+  }
+  text_add(out, count > 9 ? ", ..." : "");
 }
 
 assay_status yaml_no_open_questions(const struct yaml_file *file) {
-  struct text path = {0};
-  struct open_search search = {.key = ""};
-  search_open(file->root, "", &path, &search);
-  assay_status status = text_status(&path);
-  if (assay_status_ok(status) && search.count > 0) {
+  struct arena arena = {0};
+  struct open_question *questions;
+  int32_t count = 0;
+  assay_status status = yaml_open_questions(file, &arena, &questions, &count);
+  if (assay_status_ok(status) && count > 0) {
     struct yaml_file open = *file;
     open.code = ASSAY_OPEN_QUESTION;
-    const char *hint = hint_for(search.key);
     struct text more = {0};
-    if (search.count > 1) {
-      text_format(&more, "; %d more open question%s at line%s %s%s", (int)search.count - 1, search.count > 2 ? "s" : "",
-                  search.count > 2 ? "s" : "", text_string(&search.others), search.count > 9 ? ", ..." : "");
-    }
-    status = yaml_error(&open, search.first->mark, "'%s' is still TODO: write %s%s", text_string(&search.path),
-                        hint != NULL ? hint : "what it is; assay does not guess", text_string(&more));
+    describe_others(questions, count, &more);
+    status = yaml_error(&open, questions[0].mark, "'%s' is still TODO: write %s%s", questions[0].path,
+                        questions[0].hint != NULL ? questions[0].hint : "what it is; assay does not guess",
+                        text_string(&more));
     text_free(&more);
   }
-  text_free(&path);
-  text_free(&search.path);
-  text_free(&search.others);
+  arena_free(&arena);
   return status;
 }
