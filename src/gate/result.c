@@ -6,6 +6,8 @@
 
 #include "core/memory.h"
 #include "core/text.h"
+#include "corpus/corpus.h"
+#include "gate/gate_file.h"
 
 const char *verdict_name(enum verdict verdict) {
   static const char *const names[] = {"PASS", "REJECT", "BLOCKED"};
@@ -14,6 +16,9 @@ const char *verdict_name(enum verdict verdict) {
 
 void gate_result_free(struct gate_result *result) {
   if (result != NULL) {
+    gate_file_free(result->gate);
+    contract_free(result->contract);
+    corpus_close(result->corpus);
     arena_free(&result->arena);
     memory_free(result);
   }

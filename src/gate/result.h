@@ -88,8 +88,6 @@ struct decision_case {
 
 struct decision_result {
   const char *output, *component, *what; /* component NULL for a decision over the output */
-  bool threshold;
-  double at; /* of a threshold; NAN otherwise */
   enum verdict verdict;
   int64_t n, flips, low_margin, n_first, n_second; /* n_first/second: how often the reference took either side */
   double smallest_margin, drift;                   /* drift: what low margins are measured against */
@@ -120,8 +118,8 @@ struct rung_result {
   struct output_result *outputs;
   struct decision_result *decisions;
   struct noise_result noise;
-  int64_t cases_run, steps_run;
-  int64_t time_ns; /* of running all cases once */
+  int64_t cases_run, steps_run, elements; /* elements: compared, of what decides */
+  int64_t time_ns;                        /* of running all cases once */
 };
 
 struct invalid_case_result {
@@ -142,8 +140,14 @@ struct other_answer {
   enum verdict verdict;
 };
 
+struct gate_file;
+struct corpus;
 struct gate_result {
   struct arena arena;
+  /* Kept alive for the names and units that the result shows; NULL where there is none. */
+  struct gate_file *gate;
+  struct contract *contract;
+  struct corpus *corpus;
   const char *heading; /* NULL, or what stands above: "no contract, no verdict" */
   const char *folder, *policy, *corpus_digest;
   const char *reference; /* "recorded" or the name of a rung */
@@ -157,7 +161,7 @@ struct gate_result {
   struct file_digest *files;
   struct other_answer *others;
   struct noise_result reference_noise;
-  int64_t n_cases, n_steps, n_elements; /* compared */
+  int64_t n_cases; /* with an answer */
   const char *version;
   /* Kept apart in every report: what differs from run to run. */
   char date[24];

@@ -1,0 +1,393 @@
+/* Rungs over cases, judged: the way of a case through the gate, from the check of the golden cases to the
+ * verdict. The reader who wants to know what happens when reads gate_measure. It computes no figure. */
+#include "gate/gate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "gate/assemble.h"
+#include "gate/golden.h"
+#include "gate/judge.h"
+#include "gate/measure.h"
+#include "gate/pass.h"
+
+static const char claim[] =
+    "PASS says: parity with the reference on this corpus. It claims nothing about success at the task; rollouts do "
+    "that.";
+
+/* One rung while it is measured. */
+struct rung_state {
+  const struct gate_rung *gate_rung;
+  struct rung_request request;
+  struct pass pass;
+  struct measure *measure; /* NULL for the reference */
+};
+
+struct gate_state {
+  struct gate_work *work;
+  struct gate_result *result;
+  struct plan plan;
+  struct rung_state *rungs;
+  struct noise_arrays self, rounding;
+  struct noise_floors floors;
+};
+
+/* --- before anything runs ------------------------------------------------------------- */
+
+static assay_status check_case(struct gate_state *state, int32_t index) {
+  struct gate_result *result = state->result;
+  struct fed_case fed = {0};
+  struct answer answer = {0};
+  assay_status status = fed_case_make(&state->plan, index, &fed);
+  if (status.code == ASSAY_INVALID_GOLDEN) {
+    struct gate_reasons *reasons = &result->reasons;
+    assay_status said = golden_say(&result->arena, reasons, gate_reason_of(ASSAY_INVALID_GOLDEN), &fed, -1, "%s",
+                                   assay_status_sentence(status));
+    assay_status_clear(&status);
+    fed_case_free(&state->plan, &fed);
+    return said;
+  }
+  if (assay_status_ok(status)) {
+    status = golden_check_inputs(&state->plan, &fed, &result->arena, &result->reasons);
+  }
+  if (assay_status_ok(status) && state->work->reference_rung < 0) {
+    status = answer_recorded(&fed, -1, &answer);
+    if (assay_status_ok(status)) {
+      status = golden_check_answer(&state->plan, &fed, &answer, "the source", false, &result->arena, &result->reasons);
+    }
+  }
+  answer_free(&answer);
+  fed_case_free(&state->plan, &fed);
+  return status;
+}
+
+static assay_status check_invalid_case(struct gate_state *state, int32_t index) {
+  struct gate_result *result = state->result;
+  struct invalid_case_result *invalid = &result->invalid[result->n_invalid++];
+  TRY(invalid_case_check(&state->plan, index, &result->arena, invalid));
+  if (invalid->verdict == VERDICT_PASS) {
+    return status_ok();
+  }
+  struct gate_reason reason = gate_reason_of(ASSAY_INVALID_ACCEPTED);
+  reason.case_id = invalid->case_id;
+  reason.sentence = invalid->sentence;
+  return gate_reason_add(&result->arena, &result->reasons, &reason);
+}
+
+static assay_status check_cases(struct gate_state *state) {
+  struct plan *plan = &state->plan;
+  struct gate_result *result = state->result;
+  ARENA_NEW(&result->arena, result->invalid, plan->cases.n + 1);
+  for (int32_t i = 0; i < plan->cases.n; i++) {
+    progress_step(state->work->progress, "checking cases", (size_t)i, (size_t)plan->cases.n);
+    TRY(plan->cases.entries[i].refuse ? check_invalid_case(state, i) : check_case(state, i));
+  }
+  progress_step(state->work->progress, "checking cases", (size_t)plan->cases.n, (size_t)plan->cases.n);
+  result->n_cases = plan->n_valid;
+  return plan->n_valid > 0 ? status_ok()
+                           : gate_reason_say(&result->arena, &result->reasons, ASSAY_NOTHING_COMPARED,
+                                             "the corpus has no case with an answer, so nothing can be compared");
+}
+
+static bool has_input_fault(const struct gate_reasons *reasons) {
+  for (int32_t i = 0; i < reasons->count; i++) {
+    if (assay_code_kind_of(reasons->items[i].code) == ASSAY_KIND_INPUT) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* --- running ------------------------------------------------------------------------------ */
+
+/* What the sinks need to know. */
+struct sink {
+  struct gate_state *state;
+  struct rung_state *rung;
+};
+
+/* The reference's own answers must be fit to compare with. */
+static assay_status take_reference(void *user, const struct fed_case *fed, int32_t valid, const struct answer *answer) {
+  const struct sink *sink = user;
+  struct gate_state *state = sink->state;
+  (void)valid;
+  return golden_check_answer(&state->plan, fed, answer, sink->rung->request.name, sink->rung->pass.wide,
+                             &state->result->arena, &state->result->reasons);
+}
+
+static assay_status take_candidate(void *user, const struct fed_case *fed, int32_t valid, const struct answer *answer) {
+  const struct sink *sink = user;
+  struct gate_state *state = sink->state;
+  struct rung_state *rung = sink->rung;
+  int32_t reference = state->work->reference_rung;
+  if (reference >= 0) {
+    const struct pass *from = &state->rungs[reference].pass;
+    return measure_case(rung->measure, fed, &from->answers[valid], answer, rung->pass.wide || from->wide,
+                        &state->result->arena, rung->pass.reasons);
+  }
+  struct answer recorded = {0};
+  assay_status status = answer_recorded(fed, -1, &recorded);
+  if (assay_status_ok(status)) {
+    status =
+        measure_case(rung->measure, fed, &recorded, answer, rung->pass.wide, &state->result->arena, rung->pass.reasons);
+  }
+  answer_free(&recorded);
+  return status;
+}
+
+/* An fp32 pass of assay's engine over the contract's own model also serves the rounding floor. */
+static bool serves_rounding(const struct gate_state *state, const struct rung_state *rung) {
+  const struct rung_request *request = &rung->request;
+  bool fp32 = request->precision == NULL || strcmp(request->precision, "fp32") == 0;
+  return fp32 && strcmp(request->engine, "assay") == 0 && state->work->model_path != NULL &&
+         request->model_path != NULL && strcmp(request->model_path, state->work->model_path) == 0;
+}
+
+static assay_status run_rung(struct gate_state *state, int32_t r) {
+  struct gate_work *work = state->work;
+  struct rung_state *rung = &state->rungs[r];
+  struct rung_result *result = &state->result->rungs[r];
+  struct sink sink = {state, rung};
+  bool is_reference = r == work->reference_rung;
+  if (!is_reference) {
+    TRY(measure_open(&state->plan, &rung->measure));
+  }
+  rung->pass = (struct pass){.plan = &state->plan,
+                             .request = &rung->request,
+                             .noise = work->noise,
+                             .progress = work->progress,
+                             .arena = &state->result->arena,
+                             .reasons = &result->reasons,
+                             .keep_answers = is_reference || serves_rounding(state, rung),
+                             .sink = is_reference ? take_reference : take_candidate,
+                             .sink_user = &sink};
+  assay_status status = pass_run(&rung->pass);
+  rung->pass.sink_user = NULL;
+  if (assay_code_kind_of(status.code) == ASSAY_KIND_INPUT && !rung->gate_rung->required) {
+    /* An optional rung that cannot be read does not void the others. */
+    TRY(gate_reason_say(&state->result->arena, &result->reasons, status.code, "%s: %s", assay_status_where(status),
+                        assay_status_sentence(status)));
+    assay_status_clear(&status);
+  }
+  TRY(status);
+  result->has_actual = rung->pass.has_actual;
+  result->actual = rung->pass.actual;
+  result->cases_run = rung->pass.cases_run;
+  result->steps_run = rung->pass.steps_run;
+  result->time_ns = rung->pass.time_ns;
+  if (rung->gate_rung->required && result->has_actual && result->actual.emulated) {
+    TRY(gate_reason_say(&state->result->arena, &result->reasons, ASSAY_RUNG_INVALID,
+                        "rung '%s' is required, but what ran was an emulation, which is never enough",
+                        rung->request.name));
+  }
+  return status_ok();
+}
+
+/* The reference first: the others are compared with what it answered. */
+static assay_status run_rungs(struct gate_state *state) {
+  struct gate_work *work = state->work;
+  if (work->reference_rung >= 0) {
+    TRY(run_rung(state, work->reference_rung));
+  }
+  for (int32_t r = 0; r < work->n_rungs && !has_input_fault(&state->result->reasons); r++) {
+    if (r != work->reference_rung) {
+      TRY(run_rung(state, r));
+    }
+  }
+  return status_ok();
+}
+
+/* --- noise ---------------------------------------------------------------------------------- */
+
+static assay_status measure_rounding(struct gate_state *state, struct noise_result *noise) {
+  struct gate_work *work = state->work;
+  const struct answer *answers = NULL;
+  if (work->model_path == NULL) {
+    noise->rounding_how = work->no_model;
+    return status_ok();
+  }
+  for (int32_t r = 0; r < work->n_rungs && answers == NULL; r++) {
+    const struct pass *pass = &state->rungs[r].pass;
+    bool whole = serves_rounding(state, &state->rungs[r]) && pass->answers != NULL;
+    for (int32_t v = 0; v < state->plan.n_valid && whole; v++) {
+      whole = pass->answers[v].steps > 0;
+    }
+    answers = whole ? pass->answers : NULL;
+  }
+  return noise_rounding(&state->plan, work->model_path, work->threads, answers, work->progress, &state->result->arena,
+                        &state->rounding, noise);
+}
+
+static assay_status measure_floors(struct gate_state *state) {
+  struct gate_result *result = state->result;
+  struct noise_result *noise = &result->reference_noise;
+  int32_t reference = state->work->reference_rung;
+  TRY(noise_arrays_make(&state->plan, &result->arena, &state->self));
+  TRY(noise_arrays_make(&state->plan, &result->arena, &state->rounding));
+  if (reference >= 0) {
+    *noise = state->rungs[reference].pass.done;
+    state->self = state->rungs[reference].pass.self;
+  } else {
+    TRY(noise_recorded(&state->plan, &result->arena, &state->self, noise));
+  }
+  TRY(measure_rounding(state, noise));
+  return noise_floors_make(&state->plan, &result->arena, &state->self, &state->rounding, &state->floors);
+}
+
+/* --- judging ---------------------------------------------------------------------------------- */
+
+/* A reference that did not do what it should voids every comparison with it. */
+static assay_status judge_reference_rung(struct gate_state *state) {
+  struct gate_result *result = state->result;
+  int32_t reference = state->work->reference_rung;
+  if (reference < 0) {
+    return status_ok();
+  }
+  struct rung_result *rung = &result->rungs[reference];
+  rung->verdict = verdict_of_reasons(&rung->reasons);
+  for (int32_t i = 0; i < rung->reasons.count && rung->verdict != VERDICT_PASS; i++) {
+    struct gate_reason reason = rung->reasons.items[i];
+    reason.sentence =
+        arena_format(&result->arena, "the reference '%s' cannot be compared with: %s", rung->name, reason.sentence);
+    reason.code = assay_code_kind_of(reason.code) == ASSAY_KIND_REJECT ? ASSAY_UNSTABLE_REFERENCE : reason.code;
+    if (reason.sentence == NULL) {
+      return status_no_memory(0);
+    }
+    TRY(gate_reason_add(&result->arena, &result->reasons, &reason));
+  }
+  return status_ok();
+}
+
+static const struct measure *any_measure(const struct gate_state *state) {
+  for (int32_t r = 0; r < state->work->n_rungs; r++) {
+    const struct rung_state *rung = &state->rungs[r];
+    for (int32_t d = 0; rung->measure != NULL && d < rung->measure->n_decisions; d++) {
+      if (rung->measure->decisions[d].count > 0) {
+        return rung->measure;
+      }
+    }
+  }
+  return NULL;
+}
+
+static bool is_unstable(const struct gate_reasons *reasons) {
+  for (int32_t i = 0; i < reasons->count; i++) {
+    if (reasons->items[i].code == ASSAY_UNSTABLE_REFERENCE) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static assay_status judge_rung(struct gate_state *state, int32_t r, bool unstable) {
+  struct gate_result *result = state->result;
+  struct rung_result *rung = &result->rungs[r];
+  const struct rung_measured measured = {.plan = &state->plan,
+                                         .gate_rung = state->rungs[r].gate_rung,
+                                         .measure = state->rungs[r].measure,
+                                         .pass = &state->rungs[r].pass,
+                                         .floors = &state->floors};
+  if (unstable) {
+    TRY(gate_reason_say(&result->arena, &rung->reasons, ASSAY_UNSTABLE_REFERENCE,
+                        "the reference differs from itself, so nothing is said about rung '%s'", rung->name));
+  }
+  TRY(assemble_rung(&measured, &result->arena, rung));
+  rung->verdict = verdict_of_reasons(&rung->reasons);
+  return status_ok();
+}
+
+static assay_status judge(struct gate_state *state) {
+  struct gate_result *result = state->result;
+  int32_t reference = state->work->reference_rung;
+  const struct noise_arrays *history = reference >= 0 ? &state->rungs[reference].pass.history : NULL;
+  TRY(judge_reference_rung(state));
+  TRY(assemble_reference(&state->plan, any_measure(state), &state->floors, history, result->reference, &result->arena,
+                         &result->reasons));
+  bool unstable = is_unstable(&result->reasons);
+  for (int32_t r = 0; r < state->work->n_rungs; r++) {
+    if (r != reference) {
+      TRY(judge_rung(state, r, unstable));
+    }
+  }
+  return status_ok();
+}
+
+/* --- the whole ----------------------------------------------------------------------------------- */
+
+static assay_status prepare_rungs(struct gate_state *state) {
+  struct gate_work *work = state->work;
+  struct gate_result *result = state->result;
+  ARENA_NEW(&result->arena, result->rungs, work->n_rungs + 1);
+  ARENA_NEW(&result->arena, state->rungs, work->n_rungs + 1);
+  result->n_rungs = work->n_rungs;
+  for (int32_t r = 0; r < work->n_rungs; r++) {
+    struct rung_state *rung = &state->rungs[r];
+    rung->gate_rung = &work->rungs[r];
+    rung->request = work->rungs[r].request;
+    rung->request.threads = rung->request.threads > 0 ? rung->request.threads : work->threads;
+    result->rungs[r] = (struct rung_result){.name = rung->request.name,
+                                            .engine = rung->request.engine,
+                                            .required = work->rungs[r].required,
+                                            .is_reference = r == work->reference_rung,
+                                            .verdict = VERDICT_BLOCKED,
+                                            .request = rung->request};
+  }
+  return status_ok();
+}
+
+static assay_status not_judged(struct gate_state *state) {
+  struct gate_result *result = state->result;
+  for (int32_t r = 0; r < result->n_rungs; r++) {
+    TRY(gate_reason_say(&result->arena, &result->rungs[r].reasons, ASSAY_NOT_RUN,
+                        "not judged: the golden cases are not fit to be compared with"));
+    result->rungs[r].verdict = VERDICT_BLOCKED;
+  }
+  return status_ok();
+}
+
+static assay_status say_others(struct gate_result *result) {
+  ARENA_NEW(&result->arena, result->others, 2);
+  result->others[0] = (struct other_answer){"package", "not run: no release was packed from this", VERDICT_BLOCKED};
+  result->others[1] = (struct other_answer){"task", "not run: no rollouts were made", VERDICT_BLOCKED};
+  result->n_others = 2;
+  return status_ok();
+}
+
+/* The way of a case: checked, run by every rung, compared, and the whole judged. */
+static assay_status measure_all(struct gate_state *state) {
+  TRY(prepare_rungs(state));
+  TRY(say_others(state->result));
+  TRY(check_cases(state));
+  if (!has_input_fault(&state->result->reasons)) {
+    TRY(run_rungs(state));
+  }
+  if (has_input_fault(&state->result->reasons)) {
+    return not_judged(state);
+  }
+  TRY(measure_floors(state));
+  return judge(state);
+}
+
+assay_status gate_measure(struct gate_work *work, struct gate_result *result) {
+  struct gate_state state = {.work = work, .result = result};
+  result->reference = work->reference;
+  result->claim = claim;
+  result->reference_noise =
+      (struct noise_result){.self_how = "not measured", .rounding_how = "not measured", .history_max = NAN};
+  assay_status status = plan_make(work->contract, &work->cases, &state.plan);
+  if (assay_status_ok(status)) {
+    status = measure_all(&state);
+  }
+  for (int32_t r = 0; state.rungs != NULL && r < work->n_rungs; r++) {
+    if (state.rungs[r].pass.plan != NULL) {
+      pass_free(&state.rungs[r].pass);
+    }
+    measure_close(state.rungs[r].measure);
+  }
+  plan_free(&state.plan);
+  if (assay_status_ok(status)) {
+    judge_gate(result);
+  }
+  return status;
+}

@@ -1,0 +1,262 @@
+/* A policy folder's gate: reads gate.yaml, the contract and the corpus, binds the models by name, and hands
+ * all of it to gate_measure. It judges nothing itself. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "contract/model_signature.h"
+#include "core/clock.h"
+#include "core/file.h"
+#include "core/memory.h"
+#include "gate/gate.h"
+#include "kernels/kernels.h"
+
+assay_status gate_result_new(struct gate_result **out) {
+  struct gate_result *result = memory_alloc(1, sizeof *result);
+  char host[256] = "";
+  *out = NULL;
+  if (result == NULL) {
+    return status_no_memory(sizeof *result);
+  }
+  result->version = ASSAY_VERSION;
+  result->kernels = kernel_level_name(kernels_best()->level);
+  clock_date(result->date);
+  if (gethostname(host, sizeof host - 1) != 0) {
+    host[0] = '\0';
+  }
+  result->host = arena_string(&result->arena, host);
+  if (result->host == NULL) {
+    gate_result_free(result);
+    return status_no_memory(sizeof host);
+  }
+  *out = result;
+  return status_ok();
+}
+
+static assay_status add_digest(struct gate_result *result, const char *role, const char *shown, const char *digest) {
+  for (int32_t i = 0; i < result->n_files; i++) {
+    if (strcmp(result->files[i].path, shown) == 0) {
+      return status_ok();
+    }
+  }
+  struct file_digest *files;
+  ARENA_NEW(&result->arena, files, result->n_files + 1);
+  if (result->n_files > 0) {
+    memcpy(files, result->files, (size_t)result->n_files * sizeof *files);
+  }
+  files[result->n_files] =
+      (struct file_digest){role, arena_string(&result->arena, shown), arena_string(&result->arena, digest)};
+  if (files[result->n_files].path == NULL || files[result->n_files].digest == NULL) {
+    return status_no_memory(strlen(shown));
+  }
+  result->files = files;
+  result->n_files++;
+  return status_ok();
+}
+
+assay_status gate_result_file(struct gate_result *result, const char *role, const char *path, const char *shown) {
+  char digest[HASH_TEXT_SIZE];
+  TRY(hash_file(path, digest));
+  return add_digest(result, role, shown, digest);
+}
+
+/* `path` as it reads from the folder, where it lies inside. */
+static const char *shown_path(const char *folder, const char *path) {
+  size_t length = strlen(folder);
+  while (length > 1 && folder[length - 1] == '/') {
+    length--;
+  }
+  if (strncmp(path, folder, length) == 0 && path[length] == '/') {
+    return path + length + 1;
+  }
+  return path;
+}
+
+/* --- models ------------------------------------------------------------------------------ */
+
+/* Outputs that differ from the contract's are a finding about the rung, made from what it
+ * really answers; so the binding here is of inputs, state and metadata. */
+static assay_status bind_inputs(const struct contract *contract, const struct model *model, struct arena *arena) {
+  struct signature signature;
+  struct signature_tensor *outputs;
+  TRY(model_signature(model, arena, &signature));
+  ARENA_NEW(arena, outputs, contract->n_outputs + 1);
+  for (int32_t i = 0; i < contract->n_outputs; i++) {
+    const struct contract_output *output = &contract->outputs[i];
+    outputs[i] = (struct signature_tensor){.name = output->name, .dtype = output->dtype, .rank = RANK_UNKNOWN};
+  }
+  signature.outputs = outputs;
+  signature.n_outputs = contract->n_outputs;
+  return contract_bind(contract, &signature, model->path);
+}
+
+static assay_status note_external(struct gate_result *result, const struct model *model, const char *folder,
+                                  struct arena *arena) {
+  const char *model_folder = path_folder(arena, model->path);
+  for (int32_t i = 0; model_folder != NULL && i < model->graph->n_initializers; i++) {
+    const char *location = model->graph->initializers[i].external_location;
+    char *path;
+    if (location == NULL) {
+      continue;
+    }
+    TRY(path_join_inside(arena, model_folder, location, ASSAY_MODEL_INVALID, &path));
+    TRY(gate_result_file(result, "model data", path, shown_path(folder, path)));
+  }
+  return model_folder != NULL ? status_ok() : status_no_memory(strlen(model->path));
+}
+
+static assay_status bind_model(const struct contract *contract, const char *path, const char *folder,
+                               struct gate_result *result) {
+  struct model *model;
+  struct arena scratch = {0};
+  TRY(model_open(path, NULL, &model));
+  assay_status status = bind_inputs(contract, model, &scratch);
+  if (assay_status_ok(status)) {
+    status = gate_result_file(result, "model", path, shown_path(folder, path));
+  }
+  if (assay_status_ok(status)) {
+    status = note_external(result, model, folder, &scratch);
+  }
+  arena_free(&scratch);
+  model_close(model);
+  return status;
+}
+
+/* --- the folder ---------------------------------------------------------------------------- */
+
+struct folder {
+  const struct gate_options *options;
+  struct gate_file *gate;
+  struct contract *contract;
+  struct corpus *corpus;
+  struct gate_rung *rungs; /* of the gate, with their models */
+  struct gate_work work;
+  const char *model_path;
+};
+
+static assay_status open_all(struct folder *folder, struct gate_result *result) {
+  const struct gate_options *options = folder->options;
+  const char *gate_path = options->gate_path;
+  if (gate_path == NULL) {
+    gate_path = path_join(&result->arena, options->folder, "gate.yaml");
+    if (gate_path == NULL) {
+      return status_no_memory(strlen(options->folder));
+    }
+  }
+  if (!file_is_folder(options->folder)) {
+    return status_make(ASSAY_FILE_MISSING, options->folder,
+                       "there is no such folder; a policy folder holds contract.yaml, gate.yaml, a model and a corpus");
+  }
+  TRY(gate_file_read(gate_path, &folder->gate));
+  TRY(contract_read(folder->gate->contract_path, &folder->contract));
+  TRY(gate_file_bind(folder->gate, folder->contract));
+  TRY(corpus_open(folder->gate->corpus_path, &folder->corpus));
+  if (folder->corpus->role != CORPUS_GOLDEN) {
+    return status_make(ASSAY_CORPUS_ROLE, folder->corpus->folder,
+                       "the corpus has the role %s; a gate compares on a golden one",
+                       corpus_role_name(folder->corpus->role));
+  }
+  const char *contract_folder = path_folder(&result->arena, folder->gate->contract_path);
+  folder->model_path =
+      contract_folder != NULL ? path_join(&result->arena, contract_folder, folder->contract->model) : NULL;
+  return folder->model_path != NULL ? status_ok() : status_no_memory(strlen(folder->contract->model));
+}
+
+/* Gives each rung that computes its model, and binds every model there is. */
+static assay_status bind_models(struct folder *folder, struct gate_result *result) {
+  const struct gate_file *gate = folder->gate;
+  ARENA_NEW(&result->arena, folder->rungs, gate->n_rungs + 1);
+  bool needed = false;
+  for (int32_t r = 0; r < gate->n_rungs; r++) {
+    struct rung_request *request = &folder->rungs[r].request;
+    folder->rungs[r] = gate->rungs[r];
+    if (strcmp(request->engine, "recorded") == 0) {
+      const char *index = path_join(&result->arena, request->outputs_folder, "run.yaml");
+      if (index == NULL) {
+        return status_no_memory(strlen(request->outputs_folder));
+      }
+      TRY(gate_result_file(result, "run", index, shown_path(folder->options->folder, index)));
+      continue;
+    }
+    if (request->model_path == NULL) {
+      request->model_path = folder->model_path;
+      needed = true;
+    } else if (strcmp(request->engine, "assay") == 0) {
+      assay_status bound = bind_model(folder->contract, request->model_path, folder->options->folder, result);
+      if (folder->rungs[r].required || assay_code_kind_of(bound.code) != ASSAY_KIND_INPUT) {
+        TRY(bound);
+      }
+      assay_status_clear(&bound); /* an optional rung says so itself when it opens */
+    }
+  }
+  if (needed || file_exists(folder->model_path)) {
+    return bind_model(folder->contract, folder->model_path, folder->options->folder, result);
+  }
+  folder->model_path = NULL;
+  return status_ok();
+}
+
+static assay_status note_files(struct folder *folder, struct gate_result *result) {
+  const char *base = folder->options->folder;
+  result->folder = arena_string(&result->arena, base);
+  result->policy = arena_string(&result->arena, folder->contract->policy);
+  result->corpus_digest = arena_string(&result->arena, folder->corpus->digest);
+  if (result->folder == NULL || result->policy == NULL || result->corpus_digest == NULL) {
+    return status_no_memory(strlen(base));
+  }
+  TRY(gate_result_file(result, "gate", folder->gate->path, shown_path(base, folder->gate->path)));
+  TRY(gate_result_file(result, "contract", folder->gate->contract_path, shown_path(base, folder->gate->contract_path)));
+  for (int32_t i = 0; i < folder->contract->n_files; i++) {
+    const struct contract_file *file = &folder->contract->files[i];
+    TRY(add_digest(result, "statistics", shown_path(base, file->path), file->digest));
+  }
+  return add_digest(result, "corpus", folder->gate->corpus_name, folder->corpus->digest);
+}
+
+static assay_status say_unsupported(const struct folder *folder, struct gate_result *result) {
+  if (!folder->gate->constrain) {
+    return status_ok();
+  }
+  return gate_reason_say(&result->arena, &result->reasons, ASSAY_CONSTRAIN_UNSUPPORTED,
+                         "%s asks for measurement inside a control group (constrain), which this assay cannot do yet",
+                         folder->gate->path);
+}
+
+static assay_status run_folder_gate(struct folder *folder, struct gate_result *result) {
+  TRY(open_all(folder, result));
+  TRY(note_files(folder, result));
+  TRY(bind_models(folder, result));
+  TRY(say_unsupported(folder, result));
+  folder->work = (struct gate_work){
+      .contract = folder->contract,
+      .cases = {.corpus = folder->corpus, .n = folder->corpus->n_cases, .entries = folder->corpus->cases},
+      .rungs = folder->rungs,
+      .n_rungs = folder->gate->n_rungs,
+      .reference_rung = folder->gate->reference_rung,
+      .reference = folder->gate->reference,
+      .noise = &folder->gate->noise,
+      .model_path = folder->model_path,
+      .no_model = "not measured: the contract's model is not there, and no rung needs it",
+      .threads = folder->options->threads > 0 ? folder->options->threads : 1,
+      .progress = folder->options->progress};
+  return gate_measure(&folder->work, result);
+}
+
+assay_status gate_run(const struct gate_options *options, struct gate_result **out) {
+  int64_t begin = clock_now_ns();
+  struct folder folder = {.options = options};
+  struct gate_result *result = NULL;
+  *out = NULL;
+  TRY(gate_result_new(&result));
+  assay_status status = run_folder_gate(&folder, result);
+  result->gate = folder.gate;
+  result->contract = folder.contract;
+  result->corpus = folder.corpus;
+  if (!assay_status_ok(status)) {
+    gate_result_free(result);
+    return status;
+  }
+  result->time_ns = clock_now_ns() - begin;
+  *out = result;
+  return status;
+}
