@@ -63,7 +63,7 @@ assay_status fed_case_make(struct plan *plan, int32_t index, struct fed_case *ou
   *out = (struct fed_case){.entry = &plan->cases.entries[index], .index = index};
   TRY(case_store_get(&plan->cases, index, &out->data));
   out->steps = out->entry->sequence ? out->data->steps : 1;
-  return feed_all(plan->contract, out);
+  return plan->outputs_only ? status_ok() : feed_all(plan->contract, out);
 }
 
 void fed_case_free(struct plan *plan, struct fed_case *fed) {
@@ -177,11 +177,14 @@ assay_status answer_run(const struct plan *plan, const struct fed_case *fed, str
   struct rung_tensor *inputs;
   *out = (struct answer){0};
   ARENA_NEW(&out->arena, out->step, fed->steps + 1);
-  ARENA_NEW(&out->arena, inputs, fed->n_inputs + contract->n_states + 1);
+  int32_t n_states = plan->outputs_only ? 0 : contract->n_states;
+  ARENA_NEW(&out->arena, inputs, fed->n_inputs + n_states + 1);
   for (int64_t step = 0; step < fed->steps; step++) {
     struct rung_answer given;
-    memcpy(inputs, fed->inputs + step * fed->n_inputs, (size_t)fed->n_inputs * sizeof *inputs);
-    for (int32_t s = 0; s < contract->n_states; s++) {
+    if (fed->n_inputs > 0) {
+      memcpy(inputs, fed->inputs + step * fed->n_inputs, (size_t)fed->n_inputs * sizeof *inputs);
+    }
+    for (int32_t s = 0; s < n_states; s++) {
       struct rung_tensor *state = &inputs[fed->n_inputs + s];
       state->name = contract->states[s].input;
       TRY(answer_state(plan, fed, &contract->states[s], out, step, &out->arena, &state->tensor));
@@ -190,7 +193,7 @@ assay_status answer_run(const struct plan *plan, const struct fed_case *fed, str
                              .step = step,
                              .steps = fed->entry->sequence ? fed->steps : 0,
                              .inputs = inputs,
-                             .n_inputs = fed->n_inputs + contract->n_states};
+                             .n_inputs = fed->n_inputs + n_states};
     TRY(rung_run(rung, &call, &given));
     TRY(copy_answer(&out->arena, &given, &out->step[step]));
     out->steps = step + 1;

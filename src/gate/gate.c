@@ -48,13 +48,15 @@ static assay_status check_case(struct gate_state *state, int32_t index) {
     fed_case_free(&state->plan, &fed);
     return said;
   }
-  if (assay_status_ok(status)) {
+  if (assay_status_ok(status) && !state->plan.outputs_only) {
     status = golden_check_inputs(&state->plan, &fed, &result->arena, &result->reasons);
   }
   if (assay_status_ok(status) && state->work->reference_rung < 0) {
     status = answer_recorded(&fed, -1, &answer);
     if (assay_status_ok(status)) {
-      status = golden_check_answer(&state->plan, &fed, &answer, "the source", false, &result->arena, &result->reasons);
+      status = golden_check_answer(&state->plan, &fed, &answer,
+                                   state->work->outputs_only ? state->work->reference : "the source", false,
+                                   &result->arena, &result->reasons);
     }
   }
   answer_free(&answer);
@@ -75,16 +77,27 @@ static assay_status check_invalid_case(struct gate_state *state, int32_t index) 
   return gate_reason_add(&result->arena, &result->reasons, &reason);
 }
 
+static assay_status name_cases(struct gate_state *state) {
+  const char **ids;
+  ARENA_NEW(&state->result->arena, ids, state->plan.cases.n + 1);
+  for (int32_t i = 0; i < state->plan.cases.n; i++) {
+    ids[i] = state->plan.cases.entries[i].id;
+  }
+  state->result->case_ids = ids;
+  state->result->n_cases = state->plan.n_valid;
+  return status_ok();
+}
+
 static assay_status check_cases(struct gate_state *state) {
   struct plan *plan = &state->plan;
   struct gate_result *result = state->result;
+  TRY(name_cases(state));
   ARENA_NEW(&result->arena, result->invalid, plan->cases.n + 1);
   for (int32_t i = 0; i < plan->cases.n; i++) {
     progress_step(state->work->progress, "checking cases", (size_t)i, (size_t)plan->cases.n);
     TRY(plan->cases.entries[i].refuse ? check_invalid_case(state, i) : check_case(state, i));
   }
   progress_step(state->work->progress, "checking cases", (size_t)plan->cases.n, (size_t)plan->cases.n);
-  result->n_cases = plan->n_valid;
   return plan->n_valid > 0 ? status_ok()
                            : gate_reason_say(&result->arena, &result->reasons, ASSAY_NOTHING_COMPARED,
                                              "the corpus has no case with an answer, so nothing can be compared");
@@ -112,6 +125,9 @@ static assay_status take_reference(void *user, const struct fed_case *fed, int32
   const struct sink *sink = user;
   struct gate_state *state = sink->state;
   (void)valid;
+  if (state->work->no_verdict) {
+    return status_ok();
+  }
   return golden_check_answer(&state->plan, fed, answer, sink->rung->request.name, sink->rung->pass.wide,
                              &state->result->arena, &state->result->reasons);
 }
@@ -376,6 +392,7 @@ assay_status gate_measure(struct gate_work *work, struct gate_result *result) {
   result->reference_noise =
       (struct noise_result){.self_how = "not measured", .rounding_how = "not measured", .history_max = NAN};
   assay_status status = plan_make(work->contract, &work->cases, &state.plan);
+  state.plan.outputs_only = work->outputs_only;
   if (assay_status_ok(status)) {
     status = measure_all(&state);
   }

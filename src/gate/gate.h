@@ -24,8 +24,8 @@ ASSAY_MUST_CHECK assay_status gate_run(const struct gate_options *options, struc
 ASSAY_MUST_CHECK assay_status gate_run_bare(const char *model_path, int threads, const struct progress *progress,
                                             struct gate_result **out);
 
-/* Two run folders, the first as the reference. Without a contract (NULL) there is no verdict beyond
- * "the same bits" (PASS) and structural faults (REJECT). */
+/* Two run folders, the first as the reference. Without a contract (NULL) the tolerance is 0: equal
+ * values pass, anything else is a REJECT. */
 ASSAY_MUST_CHECK assay_status gate_compare(const char *reference, const char *candidate, const char *contract_path,
                                            struct gate_result **out);
 
@@ -39,6 +39,8 @@ struct gate_work {
   const struct gate_noise *noise;
   const char *model_path; /* of the graph whose rounding floor is measured; NULL: none */
   const char *no_model;   /* why there is none */
+  bool outputs_only;      /* the cases store no inputs: recorded runs alone can be compared */
+  bool no_verdict;        /* the reference may answer anything: it is only shown */
   int threads;
   const struct progress *progress;
 };

@@ -27,7 +27,8 @@ struct plan {
   struct arena arena;
   const struct contract *contract;
   struct case_store cases;
-  int32_t n_valid; /* cases with an answer: indices into the store */
+  bool outputs_only; /* cases are fed nothing */
+  int32_t n_valid;   /* cases with an answer: indices into the store */
   const int32_t *valid;
   int32_t n_outputs, n_components;
   const struct plan_output *outputs;

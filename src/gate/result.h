@@ -107,6 +107,7 @@ struct noise_result {
 
 struct rung_result {
   const char *name, *engine;
+  const char *model; /* as it reads from the folder; NULL for a recorded rung */
   bool required, is_reference;
   enum verdict verdict;
   struct rung_request request;
@@ -161,7 +162,8 @@ struct gate_result {
   struct file_digest *files;
   struct other_answer *others;
   struct noise_result reference_noise;
-  int64_t n_cases; /* with an answer */
+  int64_t n_cases;             /* with an answer */
+  const char *const *case_ids; /* of drift_pair.case_index */
   const char *version;
   /* Kept apart in every report: what differs from run to run. */
   char date[24];

@@ -239,7 +239,12 @@ static assay_status run_folder_gate(struct folder *folder, struct gate_result *r
       .no_model = "not measured: the contract's model is not there, and no rung needs it",
       .threads = folder->options->threads > 0 ? folder->options->threads : 1,
       .progress = folder->options->progress};
-  return gate_measure(&folder->work, result);
+  TRY(gate_measure(&folder->work, result));
+  for (int32_t r = 0; r < result->n_rungs; r++) {
+    const char *model = result->rungs[r].request.model_path;
+    result->rungs[r].model = model != NULL ? shown_path(folder->options->folder, model) : NULL;
+  }
+  return status_ok();
 }
 
 assay_status gate_run(const struct gate_options *options, struct gate_result **out) {

@@ -1,0 +1,51 @@
+/* `assay compare A B`: drift between two recorded runs, matched by name. */
+#include "cli/cli.h"
+#include "core/text.h"
+#include "gate/gate.h"
+#include "report/report.h"
+
+static assay_status show(const struct cli *cli, const struct gate_result *result) {
+  struct text out = {0};
+  struct terminal_options options = {.color = cli->color, .verbose = cli->verbose, .quiet = cli->quiet};
+  assay_status status = cli->json ? report_json(result, &out) : report_terminal(result, &options, &out);
+  if (assay_status_ok(status)) {
+    fputs(text_string(&out), stdout);
+  }
+  text_free(&out);
+  return status;
+}
+
+int command_compare(struct cli *cli, int argc, char **argv) {
+  const char *contract = NULL, *report = NULL;
+  const struct cli_option options[] = {
+      {.name = "contract",
+       .argument = "FILE",
+       .help = "a contract, for physical units, tolerances and decisions",
+       .value = &contract},
+      {.name = "report", .argument = "DIR", .help = "write verdict.json and junit.xml there", .value = &report},
+  };
+  int n = 0, exit_code = EXIT_INTERNAL;
+  bool done = false;
+  assay_status status =
+      cli_options(cli, argc, argv, options, 2, "compare REFERENCE CANDIDATE [options]",
+                  "Compares two run folders, output by output. Exit code 0: the same bits, or within the contract's "
+                  "tolerances;\n1: not; 3: they differ and there is no contract to judge by.",
+                  &n, &done);
+  if (done || !assay_status_ok(status)) {
+    return cli_finish(status);
+  }
+  if (n != 2) {
+    return cli_finish(status_make(ASSAY_USAGE, NULL, "compare takes two run folders; see `assay compare --help`"));
+  }
+  struct gate_result *result = NULL;
+  status = gate_compare(argv[0], argv[1], contract, &result);
+  if (assay_status_ok(status) && report != NULL) {
+    status = report_write(result, report);
+  }
+  if (assay_status_ok(status)) {
+    status = show(cli, result);
+    exit_code = result->exit_code;
+  }
+  gate_result_free(result);
+  return assay_status_ok(status) ? exit_code : cli_finish(status);
+}

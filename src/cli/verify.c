@@ -1,0 +1,101 @@
+/* `assay verify`: the main job. A policy folder gets a verdict; a bare model gets drift and no verdict. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "core/file.h"
+#include "core/text.h"
+#include "gate/gate.h"
+#include "report/report.h"
+
+struct verify_options {
+  const char *gate, *report;
+};
+
+/* The report stands in the folder itself unless the user says where. */
+static assay_status write_report(const struct gate_result *result, const char *folder, const char *report,
+                                 struct text *place) {
+  if (report != NULL) {
+    text_add(place, report);
+  } else {
+    text_format(place, "%s%sreport", folder, text_ends_with(folder, "/") ? "" : "/");
+  }
+  TRY(text_status(place));
+  return report_write(result, text_string(place));
+}
+
+static assay_status show(const struct cli *cli, const struct gate_result *result, const char *report) {
+  struct text out = {0};
+  struct terminal_options options = {.color = cli->color, .verbose = cli->verbose, .quiet = cli->quiet};
+  assay_status status = cli->json ? report_json(result, &out) : report_terminal(result, &options, &out);
+  if (assay_status_ok(status)) {
+    fputs(text_string(&out), stdout);
+    if (!cli->json && report != NULL) {
+      printf("report: %s\n", report);
+    }
+    if (fflush(stdout) != 0) {
+      status = status_make(ASSAY_FILE_UNWRITABLE, "standard output", "the verdict could not be written");
+    }
+  }
+  text_free(&out);
+  return status;
+}
+
+static assay_status run_folder(const struct cli *cli, const char *folder, const struct verify_options *own,
+                               int *exit_code) {
+  struct gate_result *result = NULL;
+  struct text place = {0};
+  struct gate_options options = {
+      .folder = folder, .gate_path = own->gate, .threads = cli->threads, .progress = &cli->progress};
+  TRY(gate_run(&options, &result));
+  assay_status status = write_report(result, folder, own->report, &place);
+  if (assay_status_ok(status)) {
+    status = show(cli, result, text_string(&place));
+  }
+  *exit_code = result->exit_code;
+  text_free(&place);
+  gate_result_free(result);
+  return status;
+}
+
+static assay_status run_bare(const struct cli *cli, const char *model, const struct verify_options *own,
+                             int *exit_code) {
+  struct gate_result *result = NULL;
+  TRY(gate_run_bare(model, cli->threads, &cli->progress, &result));
+  assay_status status = own->report != NULL ? report_write(result, own->report) : status_ok();
+  if (assay_status_ok(status)) {
+    status = show(cli, result, own->report);
+  }
+  *exit_code = result->exit_code;
+  gate_result_free(result);
+  return status;
+}
+
+int command_verify(struct cli *cli, int argc, char **argv) {
+  struct verify_options own = {0};
+  const struct cli_option options[] = {
+      {.name = "gate", .argument = "FILE", .help = "another gate file than FOLDER/gate.yaml", .value = &own.gate},
+      {.name = "report",
+       .argument = "DIR",
+       .help = "where the report goes; FOLDER/report otherwise",
+       .value = &own.report},
+  };
+  int n = 0, exit_code = EXIT_INTERNAL;
+  bool done = false;
+  assay_status status = cli_options(cli, argc, argv, options, 2, "verify FOLDER | MODEL.onnx [options]",
+                                    "Runs the gate of a policy folder and gives its verdict. For a bare model, shows "
+                                    "drift between precisions\non synthetic inputs, without a verdict.",
+                                    &n, &done);
+  if (done || !assay_status_ok(status)) {
+    return cli_finish(status);
+  }
+  if (n != 1) {
+    return cli_finish(
+        status_make(ASSAY_USAGE, NULL, "verify takes one policy folder or one model; see `assay verify --help`"));
+  }
+  bool bare = !file_is_folder(argv[0]) && file_exists(argv[0]);
+  if (bare && own.gate != NULL) {
+    return cli_finish(status_make(ASSAY_USAGE, NULL, "--gate belongs to a policy folder, and '%s' is a file", argv[0]));
+  }
+  status = bare ? run_bare(cli, argv[0], &own, &exit_code) : run_folder(cli, argv[0], &own, &exit_code);
+  return assay_status_ok(status) ? exit_code : cli_finish(status);
+}
