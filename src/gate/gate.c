@@ -192,6 +192,7 @@ static assay_status run_rung(struct gate_state *state, int32_t r) {
   result->cases_run = rung->pass.cases_run;
   result->steps_run = rung->pass.steps_run;
   result->time_ns = rung->pass.time_ns;
+  result->noise = rung->pass.done;
   if (rung->gate_rung->required && result->has_actual && result->actual.emulated) {
     TRY(gate_reason_say(&state->result->arena, &result->reasons, ASSAY_RUNG_INVALID,
                         "rung '%s' is required, but what ran was an emulation, which is never enough",
