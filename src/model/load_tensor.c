@@ -12,7 +12,7 @@ static assay_status load_shape(struct loader *loader, const Onnx__TensorProto *p
                                assay_tensor *out, int64_t *count) {
   if (proto->data_type <= ASSAY_UNDEFINED || proto->data_type >= ASSAY_DTYPE_COUNT) {
     return load_fail(loader, ASSAY_TENSOR_TYPE_UNSUPPORTED,
-                     "tensor '%s' has element type %d, which assay does not know; export with one of ONNX's types from "
+                     "tensor '%s' has element type %d, which assay does not know; export with one of the types from "
                      "1 to %d",
                      name, proto->data_type, ASSAY_DTYPE_COUNT - 1);
   }

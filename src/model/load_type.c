@@ -8,7 +8,7 @@
 static assay_status check_dtype(struct loader *loader, int32_t elem_type, const char *name, assay_dtype *out) {
   if (elem_type <= ASSAY_UNDEFINED || elem_type >= ASSAY_DTYPE_COUNT) {
     return load_fail(loader, ASSAY_TENSOR_TYPE_UNSUPPORTED,
-                     "value '%s' declares element type %d, which assay does not know; export with one of ONNX's types "
+                     "value '%s' declares element type %d, which assay does not know; export with one of the types "
                      "from 1 to %d",
                      name, elem_type, ASSAY_DTYPE_COUNT - 1);
   }

@@ -58,12 +58,13 @@ static assay_status cut_short(const struct scanner *scanner, size_t at, const st
                      scanner->size, frame->schema->name, at);
 }
 
-/* Reads a varint at *at, which moves behind it. */
-static assay_status read_varint(const struct scanner *scanner, const struct frame *frame, size_t *at, uint64_t *value) {
+/* Reads a varint at *at, which moves behind it. The field that it belongs to begins at `field`. */
+static assay_status read_varint(const struct scanner *scanner, const struct frame *frame, size_t field, size_t *at,
+                                uint64_t *value) {
   uint64_t result = 0;
   for (size_t i = 0; i < 10; i++) {
     if (*at + i >= frame->end) {
-      return cut_short(scanner, *at, frame);
+      return cut_short(scanner, field, frame);
     }
     uint8_t byte = scanner->bytes[*at + i];
     if (i == 9 && byte > 1) {
@@ -84,7 +85,7 @@ static assay_status read_head(const struct scanner *scanner, const struct frame 
                               struct field_head *head) {
   uint64_t tag, length;
   head->at = *at;
-  TRY(read_varint(scanner, frame, at, &tag));
+  TRY(read_varint(scanner, frame, head->at, at, &tag));
   head->number = (uint32_t)(tag >> 3);
   head->wire = (uint32_t)(tag & 7);
   if (tag > UINT32_MAX || head->number == 0) {
@@ -93,7 +94,7 @@ static assay_status read_head(const struct scanner *scanner, const struct frame 
   head->begin = *at;
   switch (head->wire) {
     case WIRE_VARINT:
-      TRY(read_varint(scanner, frame, at, &length));
+      TRY(read_varint(scanner, frame, head->at, at, &length));
       break;
     case WIRE_FIXED64:
     case WIRE_FIXED32:
@@ -104,7 +105,7 @@ static assay_status read_head(const struct scanner *scanner, const struct frame 
       *at += (size_t)length;
       break;
     case WIRE_BYTES:
-      TRY(read_varint(scanner, frame, at, &length));
+      TRY(read_varint(scanner, frame, head->at, at, &length));
       if (length > frame->end - *at) {
         return cut_short(scanner, head->at, frame);
       }
@@ -243,7 +244,7 @@ static assay_status check_packed(struct scanner *scanner, const struct frame *fr
         at++;
         continue;
       }
-      TRY(read_varint(scanner, &inside, &at, &value));
+      TRY(read_varint(scanner, &inside, head->at, &at, &value));
     }
   } else {
     size_t size = field->kind == SCAN_FIXED32 ? 4 : 8;
@@ -442,7 +443,7 @@ static assay_status check_version(const struct scanner *scanner, const struct fr
     TRY(read_head(scanner, frame, &at, &head));
     if (head.number == 1 && head.wire == WIRE_VARINT) {
       size_t value_at = head.begin;
-      TRY(read_varint(scanner, frame, &value_at, &version));
+      TRY(read_varint(scanner, frame, head.at, &value_at, &version));
       break;
     }
   }
