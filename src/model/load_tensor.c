@@ -111,10 +111,8 @@ static void int32_range(assay_dtype dtype, int32_t *low, int32_t *high) {
 }
 
 static assay_status from_int32(struct loader *loader, const Onnx__TensorProto *proto, const char *name,
-                               assay_tensor *out, int64_t count) {
+                               assay_tensor *out) {
   size_t bits = assay_dtype_bits(out->dtype);
-  size_t expected = bits < 8 ? out->bytes : (size_t)count;
-  TRY(check_count(loader, name, out, expected, proto->n_int32_data));
   int32_t low, high;
   int32_range(out->dtype, &low, &high);
   for (size_t i = 0; i < proto->n_int32_data; i++) {
@@ -136,8 +134,7 @@ static assay_status from_int32(struct loader *loader, const Onnx__TensorProto *p
 }
 
 static assay_status from_uint64(struct loader *loader, const Onnx__TensorProto *proto, const char *name,
-                                assay_tensor *out, int64_t count) {
-  TRY(check_count(loader, name, out, (size_t)count, proto->n_uint64_data));
+                                assay_tensor *out) {
   for (size_t i = 0; i < proto->n_uint64_data; i++) {
     uint64_t value = proto->uint64_data[i];
     if (out->dtype == ASSAY_UINT64) {
@@ -152,9 +149,7 @@ static assay_status from_uint64(struct loader *loader, const Onnx__TensorProto *
   return status_ok();
 }
 
-static assay_status from_strings(struct loader *loader, const Onnx__TensorProto *proto, const char *name,
-                                 assay_tensor *out, int64_t count) {
-  TRY(check_count(loader, name, out, (size_t)count, proto->n_string_data));
+static assay_status from_strings(struct loader *loader, const Onnx__TensorProto *proto, assay_tensor *out) {
   assay_text *texts = out->data;
   for (size_t i = 0; i < proto->n_string_data; i++) {
     const ProtobufCBinaryData *bytes = &proto->string_data[i];
@@ -168,9 +163,7 @@ static assay_status from_strings(struct loader *loader, const Onnx__TensorProto 
 }
 
 /* Numbers that are stored as they are: floats, doubles (complex ones as pairs) and int64. */
-static assay_status from_plain(struct loader *loader, const char *name, assay_tensor *out, size_t element,
-                               const void *data, size_t n) {
-  TRY(check_count(loader, name, out, out->bytes / element, n));
+static assay_status from_plain(assay_tensor *out, const void *data, size_t n) {
   if (n > 0) {
     memcpy(out->data, data, out->bytes);
   }
@@ -231,6 +224,26 @@ static assay_status wrong_member(const struct loader *loader, const char *name, 
                    member_name(typed_member(dtype)));
 }
 
+/* The typed member holds exactly the numbers that the shape asks for: a byte of packed ones, two of complex ones. */
+static assay_status check_stored(const struct loader *loader, const Onnx__TensorProto *proto, const char *name,
+                                 const assay_tensor *tensor, int64_t count) {
+  switch (typed_member(tensor->dtype)) {
+    case 4:
+      return check_count(loader, name, tensor, tensor->bytes / sizeof(float), proto->n_float_data);
+    case 5:
+      return check_count(loader, name, tensor, assay_dtype_bits(tensor->dtype) < 8 ? tensor->bytes : (size_t)count,
+                         proto->n_int32_data);
+    case 6:
+      return check_count(loader, name, tensor, (size_t)count, proto->n_string_data);
+    case 7:
+      return check_count(loader, name, tensor, (size_t)count, proto->n_int64_data);
+    case 10:
+      return check_count(loader, name, tensor, tensor->bytes / sizeof(double), proto->n_double_data);
+    default:
+      return check_count(loader, name, tensor, (size_t)count, proto->n_uint64_data);
+  }
+}
+
 static assay_status from_typed(struct loader *loader, const Onnx__TensorProto *proto, const char *name,
                                assay_tensor *out, int64_t count) {
   uint32_t filled = filled_member(proto);
@@ -240,23 +253,24 @@ static assay_status from_typed(struct loader *loader, const Onnx__TensorProto *p
   if (filled == 0 && count > 0) {
     return check_bytes(loader, name, out, 0);
   }
+  TRY(check_stored(loader, proto, name, out, count)); /* before a shape that lies can cost memory */
   out->data = arena_alloc(loader->arena, out->bytes, 1);
   if (out->data == NULL) {
     return status_no_memory(out->bytes);
   }
   switch (typed_member(out->dtype)) {
     case 4:
-      return from_plain(loader, name, out, sizeof(float), proto->float_data, proto->n_float_data);
+      return from_plain(out, proto->float_data, proto->n_float_data);
     case 5:
-      return from_int32(loader, proto, name, out, count);
+      return from_int32(loader, proto, name, out);
     case 6:
-      return from_strings(loader, proto, name, out, count);
+      return from_strings(loader, proto, out);
     case 7:
-      return from_plain(loader, name, out, sizeof(int64_t), proto->int64_data, proto->n_int64_data);
+      return from_plain(out, proto->int64_data, proto->n_int64_data);
     case 10:
-      return from_plain(loader, name, out, sizeof(double), proto->double_data, proto->n_double_data);
+      return from_plain(out, proto->double_data, proto->n_double_data);
     default:
-      return from_uint64(loader, proto, name, out, count);
+      return from_uint64(loader, proto, name, out);
   }
 }
 
