@@ -1,10 +1,11 @@
-/* Runs ONNX's backend tests: backend_runner FOLDER [filter] [--expected FILE] [--write FILE] [--passes].
+/* Runs ONNX's backend tests: backend_runner FOLDER [filter] [--expected FILE] [--write FILE] [--passes | --quiet]
+ * [--threads N] [--precision P].
  *
  * FOLDER holds sets (node/, simple/, ...) of tests, each a folder with model.onnx and
  * test_data_set_N/{input,output}_M.pb. A test passes when the model loads and every output has the expected dtype
  * and shape, floats within rtol 1e-3 and atol 1e-7 (NaN equal to NaN, infinities equal), and everything
- * else exactly. Prints one line for each that does not pass, and the sums. With --expected, fails unless every test
- * named in FILE passes; --write writes the names of those that pass. */
+ * else exactly. Prints one line for each that does not pass, unless --quiet, and the sums. With --expected, fails
+ * unless every test named in FILE passes; --write writes the names of those that pass. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static const char *const outcome_names[OUTCOMES] = {"pass", "FAIL", "unsupported
 struct runner {
   const char *filter, *expected;
   FILE *passes;
-  bool show_passes;
+  bool show_passes, quiet;
   int threads;
   enum precision_kind precision;
   long counts[OUTCOMES];
@@ -208,7 +209,7 @@ static void run_test(struct runner *runner, const char *set, const char *folder,
   struct trial trial = {0};
   enum outcome outcome = run_trial(runner, &trial, arena_format(&trial.arena, "%s/%s", folder, test));
   runner->counts[outcome]++;
-  if (outcome != PASS || runner->show_passes) {
+  if (outcome != PASS ? !runner->quiet : runner->show_passes) {
     printf("%s %s %s\n", outcome_names[outcome], name, text_string(&trial.why));
   }
   if (outcome == PASS && runner->passes != NULL) {
@@ -248,6 +249,8 @@ static bool take_options(struct runner *runner, int argc, char **argv, const cha
   for (int i = 2; i < argc; i++) {
     if (text_equal(argv[i], "--passes")) {
       runner->show_passes = true;
+    } else if (text_equal(argv[i], "--quiet")) {
+      runner->quiet = true;
     } else if (text_equal(argv[i], "--expected") && i + 1 < argc) {
       *expected = argv[++i];
     } else if (text_equal(argv[i], "--write") && i + 1 < argc) {
@@ -272,7 +275,7 @@ int main(int argc, char **argv) {
   const char *write = NULL, *expected = NULL;
   if (!take_options(&runner, argc, argv, &write, &expected)) {
     fprintf(stderr,
-            "usage: backend_runner FOLDER [filter] [--expected FILE] [--write FILE] [--passes] [--threads N] "
+            "usage: backend_runner FOLDER [filter] [--expected FILE] [--write FILE] [--passes | --quiet] [--threads N] "
             "[--precision P]\n");
     return 2;
   }
