@@ -105,7 +105,7 @@ assay_status node_check_dtype(const struct engine *engine, const struct node *no
     return status_ok();
   }
   if (type->kind != TYPE_TENSOR) {
-    return status_make(ASSAY_OPERATOR_DTYPE, node->label,
+    return status_make(ASSAY_MODEL_UNSUPPORTED, node->label,
                        "node '%s' (%s) works on a sequence, an optional or a map, and assay runs tensors alone",
                        node->label, node->op_type);
   }

@@ -422,6 +422,7 @@ assay_status graph_plan_new(struct engine *engine, const struct graph *graph, st
   plan->scratch.budget = &engine->budget;
   plan->own.limit = engine->budget.limit - engine->budget.used;
   plan->own.limit += plan->own.limit == 0 ? 1 : 0; /* 0 would be no limit */
+  plan->temporary.limit = plan->own.limit;
   assay_status status = build(plan, inputs, fed);
   if (assay_status_ok(status)) {
     status = budget_take(&engine->budget, plan->own.used, "the packed weights of the graph");

@@ -86,7 +86,7 @@ static assay_status check_declared(const struct session *session) {
     const char *name = session->graph->values[session->graph->inputs[i]].name;
     if (is_required(session, i) && (type.kind != TYPE_TENSOR || type.dtype == ASSAY_UNDEFINED)) {
       return status_make(
-          ASSAY_MODEL_INVALID, name,
+          ASSAY_MODEL_UNSUPPORTED, name,
           "input '%s' of the graph is %s; assay runs models whose inputs are tensors of a known dtype", name,
           type.kind == TYPE_UNKNOWN || type.kind == TYPE_TENSOR ? "of no declared dtype" : "not a tensor");
     }
@@ -427,6 +427,9 @@ static assay_status check_tap(const struct session *session, const char *name) {
 }
 
 static assay_status run_bound(struct session *session, const struct session_run *run) {
+  if (run->n_taps > 0 && run->tap == NULL) {
+    return status_make(ASSAY_INTERNAL, NULL, "values are to be tapped, and nobody takes them");
+  }
   TRY(take_feeds(session, run));
   TRY(bind(session));
   for (size_t i = 0; i < run->n_taps; i++) {

@@ -296,6 +296,7 @@ assay_status step_make(struct graph_plan *plan, int32_t index, bool late, struct
   const struct node *node = &plan->graph->nodes[index];
   *step = (struct step){.plan = plan, .node = node, .op = plan->ops[index], .late = late, .block = -1};
   step->kept = policy_keeps(&plan->engine->policy, node);
+  step->prepared.limit = plan->engine->budget.limit;
   TRY(make_arrays(step, plan->arena));
   begin_run(step);
   for (int32_t i = 0; i < node->n_outputs; i++) {

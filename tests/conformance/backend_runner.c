@@ -127,8 +127,8 @@ static assay_status run_inputs(struct trial *trial, const assay_tensor *inputs, 
 
 static enum outcome outcome_of(assay_status status, struct text *why) {
   text_format(why, "[%s] %s", assay_code_name(status.code), assay_status_sentence(status));
-  enum outcome outcome = status.code == ASSAY_OPERATOR_UNKNOWN || status.code == ASSAY_OPERATOR_DTYPE ||
-                                 status.code == ASSAY_OPERATOR_RANDOM
+  enum outcome outcome = status.code == ASSAY_MODEL_UNSUPPORTED || status.code == ASSAY_OPERATOR_UNKNOWN ||
+                                 status.code == ASSAY_OPERATOR_DTYPE || status.code == ASSAY_OPERATOR_RANDOM
                              ? UNSUPPORTED
                              : FAIL;
   assay_status_clear(&status);
