@@ -183,7 +183,8 @@ static void one_block(const struct walk *walk, const int64_t *offsets, int64_t b
     return;
   }
   work->rows(work->user, rows, strides, buffers[ELEMENTWISE_INPUTS], n);
-  numbers_store(output->dtype, output->data, begin, n, kind, buffers[ELEMENTWISE_INPUTS]);
+  numbers_store_saturating(output->dtype, output->data, begin, n, kind, buffers[ELEMENTWISE_INPUTS],
+                           !work->unsaturated);
 }
 
 /* All in place as the kernels want it: rows may be of any length. */

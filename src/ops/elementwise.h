@@ -26,6 +26,7 @@ struct elementwise {
   enum number_kind kinds[ELEMENTWISE_INPUTS]; /* what rows takes */
   assay_tensor *output;
   enum number_kind output_kind; /* what rows gives; NUMBER_NONE for elements as they are stored */
+  bool unsaturated;             /* ONNX's saturate=0 for 8-bit floats */
   element_rows *rows;
   const void *user;
 };

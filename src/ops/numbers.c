@@ -181,7 +181,8 @@ void numbers_load(assay_dtype dtype, const void *data, int64_t start, int64_t st
 static void packed_set(void *data, unsigned bits, int64_t i, unsigned field) {
   unsigned each = 8 / bits, shift = (unsigned)(i % each) * bits, mask = ((1U << bits) - 1) << shift;
   uint8_t *byte = (uint8_t *)data + i / each;
-  *byte = (uint8_t)((*byte & ~mask) | (field << shift & mask));
+  /* The first field clears the rest, so that what pads the last byte is 0. */
+  *byte = (uint8_t)(((shift == 0 ? 0U : *byte) & ~mask) | (field << shift & mask));
 }
 
 /* From float or double; 64-bit integers come through double only where that is exact. */
