@@ -15,6 +15,7 @@
 #include "assay/session.h"
 #include "assay/status.h"
 #include "assay/tensor.h"
+#include "assay/verify.h"
 
 #ifdef __cplusplus
 extern "C" {

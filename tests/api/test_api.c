@@ -3,9 +3,11 @@
 
 #include <string.h>
 
+#include "core/hash.h"
 #include "failing_memory.h"
 #include "model_builder.h"
 #include "scratch_folder.h"
+#include "tensor/npz.h"
 
 static char path[2048];
 
@@ -114,6 +116,75 @@ static void wrong_options_and_feeds_are_refused(void **state) {
   assay_model_close(model);
 }
 
+/* A policy folder around that model: one case, whose recorded answer is right or not. */
+static void write_policy(const char *folder, float last) {
+  static const char contract[] =
+      "assay: 1\npolicy: test\nmodel: policy.onnx\n"
+      "inputs:\n  - {name: x, dtype: float32, shape: [{min: 1, opt: 2, max: 2}, 3]}\n"
+      "outputs:\n  - name: y\n    dtype: float32\n    shape: [{min: 1, opt: 2, max: 2}, 3]\n"
+      "    axes: [batch, component]\n    components:\n"
+      "      - {name: a, unit: rad, tolerance: {max: 0.001}}\n"
+      "      - {name: b, unit: rad, tolerance: {max: 0.001}}\n"
+      "      - {name: c, unit: rad, tolerance: {max: 0.001}}\n";
+  static const char gate[] =
+      "assay: 1\ncontract: contract.yaml\ncorpus: golden\nreference: {rung: recorded}\n"
+      "rungs:\n  - {name: fp32, engine: assay}\n";
+  ASSERT_OK(folder_make(in_folder(folder, "golden")));
+  write_file(in_folder(folder, "contract.yaml"), contract, sizeof contract - 1);
+  write_file(in_folder(folder, "gate.yaml"), gate, sizeof gate - 1);
+  float answer[6];
+  memcpy(answer, expected, sizeof answer);
+  answer[5] = last;
+  const assay_tensor y = {.dtype = ASSAY_FLOAT32, .rank = 2, .dims = {2, 3}, .data = answer, .bytes = sizeof answer};
+  const struct npz_entry entries[] = {{"inputs/x", &x_tensor}, {"outputs/y", &y}};
+  ASSERT_OK(npz_write(in_folder(folder, "golden/one.npz"), entries, 2));
+  char digest[HASH_TEXT_SIZE], corpus[256];
+  ASSERT_OK(hash_file(in_folder(folder, "golden/one.npz"), digest));
+  int length =
+      snprintf(corpus, sizeof corpus,
+               "assay: 1\nrole: golden\ncases:\n  - {id: one, file: one.npz, digest: '%s', expect: answer}\n", digest);
+  write_file(in_folder(folder, "golden/corpus.yaml"), corpus, (size_t)length);
+}
+
+static void the_gate_gives_its_verdict_and_reasons(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  char *folder = path_folder(&arena, path);
+  assay_report *report;
+  write_policy(folder, 28);
+  ASSERT_OK(assay_verify(folder, NULL, &report));
+  assert_int_equal(assay_report_verdict(report), ASSAY_VERDICT_PASS);
+  assert_int_equal(assay_report_exit_code(report), 0);
+  assay_report_free(report);
+
+  write_policy(folder, 28.5F);
+  ASSERT_OK(assay_verify(folder, &(assay_verify_options){.threads = 1}, &report));
+  assert_int_equal(assay_report_verdict(report), ASSAY_VERDICT_REJECT);
+  assert_int_equal(assay_report_exit_code(report), 1);
+  bool found = false;
+  for (size_t i = 0; i < assay_report_reason_count(report); i++) {
+    assay_reason reason = assay_report_reason(report, i);
+    if (reason.code == ASSAY_DRIFT_MAX) {
+      found = true;
+      assert_string_equal(reason.rung, "fp32");
+      assert_string_equal(reason.component, "c");
+      assert_string_equal(reason.case_id, "one");
+      assert_true(reason.expected == 28.5 && reason.actual == 28);
+    }
+  }
+  assert_true(found);
+  assert_int_equal(assay_report_reason(report, 1000).code, ASSAY_OK);
+  assert_non_null(strstr(assay_report_json(report), "DRIFT_MAX"));
+  assert_false(file_exists(in_folder(folder, "report")));
+  ASSERT_OK(assay_report_write(report, in_folder(folder, "report")));
+  assert_true(file_exists(in_folder(folder, "report/verdict.json")));
+  assay_report_free(report);
+  assay_report_free(NULL);
+  ASSERT_FAILS(assay_verify("/nowhere", NULL, &report), ASSAY_FILE_MISSING, "");
+  assert_null(report);
+  arena_free(&arena);
+}
+
 static assay_status open_and_run(void *argument) {
   (void)argument;
   assay_model *model;
@@ -141,6 +212,7 @@ int main(void) {
       cmocka_unit_test(a_file_that_is_missing_is_named),
       cmocka_unit_test(a_session_runs_and_then_allocates_nothing),
       cmocka_unit_test(wrong_options_and_feeds_are_refused),
+      cmocka_unit_test(the_gate_gives_its_verdict_and_reasons),
       cmocka_unit_test(every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
