@@ -66,7 +66,7 @@ static assay_status unknown_engine(const struct rung_request *request) {
 }
 
 static assay_status find_for(const struct rung_request *request, const struct rung_kind **out) {
-  *out = find_kind(request->engine);
+  *out = request->kind != NULL ? request->kind : find_kind(request->engine);
   const char *missing = find_missing(request->engine);
   if (*out != NULL) {
     return status_ok();

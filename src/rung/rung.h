@@ -18,10 +18,12 @@
 struct rung_setting {
   const char *key, *value;
 };
+struct rung_kind;
 struct rung_request {
   const char *name;
-  const char *engine;    /* "assay", "recorded", "onnxruntime", ... */
-  const char *precision; /* "fp32" when not said */
+  const struct rung_kind *kind; /* a runtime that the caller brings; NULL: the table's, by engine */
+  const char *engine;           /* "assay", "recorded", "onnxruntime", ... */
+  const char *precision;        /* "fp32" when not said */
   const char *provider, *model_path, *outputs_folder;
   int threads;
   int32_t n_settings; /* everything else, for the engine to accept or refuse */
