@@ -10,10 +10,13 @@
 
 /* --- dot products (kernels/ref/gemm_body.h, conv_body.h) ----------------- */
 enum {
-  GEMM_UNIT = 32,       /* columns that threads share out by, and to which packed b is rounded up */
-  GEMM_ROW_UNIT = 24,   /* rows of packed a that threads share out by */
-  GEMM_BLOCK_K = 256,   /* k that goes through the cache together */
-  GEMM_BLOCK_ROWS = 192 /* rows of a that do */
+  GEMM_UNIT = 32,          /* columns that threads share out by, and to which packed b is rounded up */
+  GEMM_ROW_UNIT = 24,      /* rows of packed a that threads share out by */
+  GEMM_BLOCK_K = 256,      /* k that goes through the cache together */
+  GEMM_BLOCK_ROWS = 192,   /* rows of a that do */
+  CONV_CHUNK_UNITS = 4,    /* units of output positions that are gathered together */
+  CONV_DIRECT_FILTERS = 4, /* with so many filters or fewer nothing is gathered */
+  CONV_DIRECT_UNITS = 64   /* units of output positions that then stay in the cache */
 };
 
 static inline int64_t gemm_units(int64_t n) { return n / GEMM_UNIT + (n % GEMM_UNIT != 0); }

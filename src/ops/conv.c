@@ -88,15 +88,12 @@ bool values_finite(assay_dtype dtype, const void *data, int64_t count) {
 struct conv_job {
   const struct dot_kernels *kernels;
   const struct conv *conv;
-  struct conv_arguments arguments; /* of the first image and group */
-  int64_t x_group, y_group;        /* elements of a group of an image */
-  int64_t row_blocks, rows;        /* filters of a block; a multiple of GEMM_ROW_UNIT */
-  int64_t chunks, units;
+  struct conv_arguments arguments;    /* of the first image and group */
+  int64_t x_group, y_group;           /* elements of a group of an image */
+  int64_t row_blocks, rows;           /* filters of a block; a multiple of GEMM_ROW_UNIT */
+  int64_t chunks, units, chunk_units; /* units of output positions that a task takes */
   char *scratch;
 };
-
-/* Units of columns that one task takes: what the kernel gathers together. */
-enum { CHUNK_UNITS = 4 };
 
 static void convolve_some(void *argument, int64_t begin, int64_t end, int worker) {
   const struct conv_job *job = argument;
@@ -105,7 +102,7 @@ static void convolve_some(void *argument, int64_t begin, int64_t end, int worker
   void *scratch = job->scratch + (size_t)worker * dot_scratch_bytes(job->kernels);
   for (int64_t i = begin; i < end; i++) {
     int64_t chunk = i % job->chunks, block = i / job->chunks % job->row_blocks, at = i / job->chunks / job->row_blocks;
-    int64_t group = at % conv->groups, row = block * job->rows, unit = chunk * CHUNK_UNITS;
+    int64_t group = at % conv->groups, row = block * job->rows, unit = chunk * job->chunk_units;
     struct conv_arguments v = job->arguments;
     v.x = (const char *)v.x + (size_t)(at * job->x_group) * size;
     v.y = (char *)v.y + (size_t)(at * job->y_group) * size;
@@ -114,7 +111,7 @@ static void convolve_some(void *argument, int64_t begin, int64_t end, int worker
       v.bias = (const char *)v.bias + (size_t)(group * conv->filters) * size;
     }
     job->kernels->conv(&v, row, v.filters - row < job->rows ? v.filters : row + job->rows, unit,
-                       job->units - unit < CHUNK_UNITS ? job->units : unit + CHUNK_UNITS, scratch);
+                       job->units - unit < job->chunk_units ? job->units : unit + job->chunk_units, scratch);
   }
 }
 
@@ -156,7 +153,8 @@ void conv_run(const struct dot_kernels *kernels, struct pool *pool, const struct
   }
   job.x_group = conv->channels * window_area(w->in);
   job.y_group = conv->filters * area;
-  job.chunks = (job.units + CHUNK_UNITS - 1) / CHUNK_UNITS;
+  job.chunk_units = conv->filters <= CONV_DIRECT_FILTERS ? CONV_DIRECT_UNITS : CONV_CHUNK_UNITS;
+  job.chunks = (job.units + job.chunk_units - 1) / job.chunk_units;
   /* Filters are split only where there are not enough positions for all threads: each part gathers anew. */
   int64_t threads = pool_threads(pool), row_units = (conv->filters + GEMM_ROW_UNIT - 1) / GEMM_ROW_UNIT;
   int64_t wanted = threads == 1 ? 1 : 2 * threads / (products * job.chunks) + 1;
@@ -164,7 +162,7 @@ void conv_run(const struct dot_kernels *kernels, struct pool *pool, const struct
   job.rows = (row_units + blocks - 1) / blocks * GEMM_ROW_UNIT;
   job.row_blocks = (conv->filters + job.rows - 1) / job.rows;
   int64_t rows = job.rows < conv->filters ? job.rows : conv->filters;
-  int64_t columns = area < CHUNK_UNITS * GEMM_UNIT ? area : CHUNK_UNITS * GEMM_UNIT;
+  int64_t columns = area < job.chunk_units * GEMM_UNIT ? area : job.chunk_units * GEMM_UNIT;
   dot_share(pool, products * job.row_blocks * job.chunks, (rows + 4) * columns * (conv->channels * taps + 1),
             convolve_some, &job);
 }

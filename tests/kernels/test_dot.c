@@ -315,15 +315,25 @@ static void test_conv(void **state) {
  * stays -0 over a tap without an input. */
 static void test_conv_skips(void **state) {
   (void)state;
-  struct conv_case c = {2, 1, {1, 1, 40}, {1, 1, 3}, {1, 1, 1}, {0, 0, 1}, {1, 1, 1}};
-  float w[6] = {INFINITY, 1.0f, NAN, 1e-30f, -1e-30f, 1e-30f}, x[40];
-  float bias[2] = {-0.0f, -0.0f};
+  float x[40], bias[6];
   for (int i = 0; i < 40; i++) {
     x[i] = 1e-30f;
   }
-  conv_once(&c, w, x, bias, false, false);
-  float finite[6] = {1, 1, 1, 1e-30f, -1e-30f, 1e-30f};
-  conv_once(&c, finite, x, bias, true, false);
+  for (int i = 0; i < 6; i++) {
+    bias[i] = -0.0f;
+  }
+  float w[18] = {INFINITY, 1.0f, NAN}, finite[18];
+  for (int i = 0; i < 18; i++) {
+    finite[i] = i % 3 == 1 ? -1e-30f : 1e-30f;
+    w[i] = i < 3 ? w[i] : finite[i];
+  }
+  /* With few filters, and with enough of them to be gathered for. */
+  for (int64_t filters = 2; filters <= 6; filters += 4) {
+    struct conv_case c = {filters, 1, {1, 1, 40}, {1, 1, 3}, {1, 1, 1}, {0, 0, 1}, {1, 1, 1}};
+    conv_once(&c, w, x, bias, false, false);
+    conv_once(&c, finite, x, bias, true, false);
+    conv_once(&c, finite, x, bias, true, true);
+  }
 }
 
 int main(void) {

@@ -2,7 +2,7 @@
  * a column being an output position. Nothing is multiplied for a tap that has no input: see redo_skipped. */
 
 /* Positions that are gathered together: filters are read once for them all. */
-enum { CHUNK = 4 * GEMM_UNIT };
+enum { CHUNK = CONV_CHUNK_UNITS * GEMM_UNIT };
 
 /* Consecutive output positions of one row of the output that lie in one panel. */
 struct segment {
@@ -184,10 +184,89 @@ static void redo_skipped(const struct conv_arguments *v, const struct chunk *chu
   }
 }
 
+/* --- few filters ----------------------------------------------------------- */
+
+/* y[i] = fma(w, x[i * step], y[i]). */
+static void accumulate_run(T *restrict y, const T *restrict x, int64_t step, int64_t n, T w) {
+  if (step == 1) {
+    for (int64_t i = 0; i < n; i++) {
+      y[i] = multiply_add_one(w, x[i], y[i]);
+    }
+  } else if (step == 2) {
+    for (int64_t i = 0; i < n; i++) {
+      y[i] = multiply_add_one(w, x[2 * i], y[i]);
+    }
+  } else {
+    for (int64_t i = 0; i < n; i++) {
+      y[i] = multiply_add_one(w, x[i * step], y[i]);
+    }
+  }
+}
+
+/* One tap of one channel for the positions begin..end, which lie in rows; y is that of position begin. */
+static void accumulate_tap(const struct conv_arguments *v, const T *channel, const int64_t tap[3], T w, int64_t begin,
+                           int64_t end, T *y) {
+  const int32_t *map = v->map[2] + tap[2] * v->out[2];
+  int64_t first = 0, last = v->out[2], length;
+  while (first < last && map[first] < 0) {
+    first++;
+  }
+  while (last > first && map[last - 1] < 0) {
+    last--;
+  }
+  for (int64_t position = begin; position < end; position += length, y += length) {
+    int64_t row = position / v->out[2], x = position % v->out[2];
+    length = v->out[2] - x < end - position ? v->out[2] - x : end - position;
+    int64_t iz = v->map[0][tap[0] * v->out[0] + row / v->out[1]], iy = v->map[1][tap[1] * v->out[1] + row % v->out[1]];
+    if (iz < 0 || iy < 0) {
+      continue;
+    }
+    const T *from = channel + (iz * v->in[1] + iy) * v->in[2];
+    int64_t x_begin = x > first ? x : first, x_end = x + length < last ? x + length : last;
+    if (v->step != 0 && x_begin < x_end) {
+      accumulate_run(y + (x_begin - x), from + map[x_begin], v->step, x_end - x_begin, w);
+    }
+    for (int64_t i = x_begin; v->step == 0 && i < x_end; i++) {
+      if (map[i] >= 0) {
+        y[i - x] = multiply_add_one(w, from[map[i]], y[i - x]);
+      }
+    }
+  }
+}
+
+/* A filter at a time over the input as it lies: with few filters, gathering would cost more than the products. Skips
+ * what has no input, as the definition does. */
+static void convolve_directly(const struct conv_arguments *v, int64_t m, int64_t begin, int64_t end) {
+  int64_t taps = v->kernel[0] * v->kernel[1] * v->kernel[2], area = v->in[0] * v->in[1] * v->in[2];
+  T *y = (T *)v->y + m * v->out[0] * v->out[1] * v->out[2] + begin;
+  memset(y, 0, (size_t)(end - begin) * sizeof(T));
+  for (int64_t k = 0; k < v->channels * taps; k++) {
+    int64_t t = k % taps, tap[3] = {t / v->kernel[2] / v->kernel[1], t / v->kernel[2] % v->kernel[1], t % v->kernel[2]};
+    accumulate_tap(v, (const T *)v->x + k / taps * area, tap, packed_weight(v, taps, m, k), begin, end, y);
+  }
+}
+
+static void add_bias(const struct conv_arguments *v, int64_t m, int64_t begin, int64_t end) {
+  if (v->bias == NULL) {
+    return;
+  }
+  T bias = ((const T *)v->bias)[m], *y = (T *)v->y + m * v->out[0] * v->out[1] * v->out[2];
+  for (int64_t j = begin; j < end; j++) {
+    y[j] = y[j] + bias;
+  }
+}
+
 void NAME(conv)(const struct conv_arguments *v, int64_t m_begin, int64_t m_end, int64_t unit_begin, int64_t unit_end,
                 void *scratch) {
   int64_t area = v->out[0] * v->out[1] * v->out[2], taps = v->kernel[0] * v->kernel[1] * v->kernel[2];
   int64_t k = v->channels * taps, m = m_end - m_begin, end = unit_end * GEMM_UNIT < area ? unit_end * GEMM_UNIT : area;
+  if (v->filters <= CONV_DIRECT_FILTERS) {
+    for (int64_t i = m_begin; i < m_end; i++) {
+      convolve_directly(v, i, unit_begin * GEMM_UNIT, end);
+      add_bias(v, i, unit_begin * GEMM_UNIT, end);
+    }
+    return;
+  }
   struct chunk chunk;
   for (int64_t begin = unit_begin * GEMM_UNIT; begin < end; begin += CHUNK) {
     chunk_make(v, begin, end - begin < CHUNK ? end - begin : CHUNK, &chunk);
@@ -204,11 +283,8 @@ void NAME(conv)(const struct conv_arguments *v, int64_t m_begin, int64_t m_end, 
     if (v->skips) {
       redo_skipped(v, &chunk, begin, m_begin, m_end);
     }
-    for (int64_t i = 0; v->bias != NULL && i < m; i++) {
-      T bias = ((const T *)v->bias)[m_begin + i];
-      for (int64_t j = 0; j < chunk.columns; j++) {
-        y[i * area + j] = y[i * area + j] + bias;
-      }
+    for (int64_t i = m_begin; i < m_end; i++) {
+      add_bias(v, i, begin, begin + chunk.columns);
     }
   }
 }
