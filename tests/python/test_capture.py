@@ -63,6 +63,11 @@ class CorpusTest(unittest.TestCase):
                 with self.subTest(arguments["case_id"]), self.assertRaises(CorpusError):
                     corpus.add(**arguments)
 
+    def test_unknown_facts_about_the_source_are_refused(self):
+        with self.assertRaises(CorpusError):
+            Corpus(self.folder, policy="p", source={"framwork": "numpy"})
+        self.assertEqual(os.listdir(self.temporary.name), [])
+
     def test_an_exception_leaves_the_old_corpus(self):
         with Corpus(self.folder, policy="old") as corpus:
             corpus.add("a", inputs={"x": self.x}, outputs={"y": self.x})

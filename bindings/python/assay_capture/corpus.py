@@ -11,6 +11,7 @@ import numpy as np
 from .archive import archive_bytes
 
 ROLES = ("golden", "calibration", "sealed")
+SOURCE_KEYS = ("framework", "version", "weights")
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*\Z")
 _WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n", "todo"}
 
@@ -56,6 +57,9 @@ class Corpus:
     def __init__(self, folder, policy, role="golden", source=None):
         if role not in ROLES:
             raise CorpusError("role is %r; it must be one of %s" % (role, ", ".join(ROLES)))
+        for key in source or {}:
+            if key not in SOURCE_KEYS:
+                raise CorpusError("source has the key %r; it may have %s" % (key, ", ".join(SOURCE_KEYS)))
         self.folder, self.policy, self.role, self.source = str(folder), policy, role, dict(source or {})
         self._cases, self._dtypes, self._closed = [], {}, False
         parent = os.path.dirname(os.path.abspath(self.folder))

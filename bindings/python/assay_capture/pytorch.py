@@ -44,7 +44,7 @@ class TorchCapture:
 
     def __init__(self, folder, module, policy, inputs, outputs, role="golden", source=None):
         self.module, self.inputs, self.outputs = module, list(inputs), list(outputs)
-        facts = {"framework": "pytorch", "version": torch.__version__, "weights": weights_digest(module), "threads": 1}
+        facts = {"framework": "pytorch", "version": torch.__version__, "weights": weights_digest(module)}
         facts.update(source or {})
         self.corpus = Corpus(folder, policy=policy, role=role, source=facts)
 
