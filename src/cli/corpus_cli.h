@@ -1,0 +1,47 @@
+/* Between the subcommands of `assay corpus`: the options that describe a case. */
+#ifndef CLI_CORPUS_CLI_H
+#define CLI_CORPUS_CLI_H
+
+#include "cli/cli.h"
+#include "corpus/corpus_write.h"
+
+int corpus_new_command(struct cli *cli, int argc, char **argv);
+int corpus_add_command(struct cli *cli, int argc, char **argv);
+int corpus_import_command(struct cli *cli, int argc, char **argv);
+int corpus_show_command(struct cli *cli, int argc, char **argv);
+
+enum { CASE_LABELS_MAX = 64 };
+
+/* What the command line says of every case that it adds. */
+struct case_options {
+  const char *id, *guard, *refuse;
+  bool sequence, forced;
+  const char *tags[CASE_LABELS_MAX], *ages[CASE_LABELS_MAX], *dtypes[CASE_LABELS_MAX];
+  int n_tags, n_ages, n_dtypes;
+};
+/* The rows of the table of options; needs `struct case_options` named `name`. */
+#define CASE_OPTIONS(name)                                                                                            \
+  {"id", 0, "ID", "the case's id; several cases get a number or name behind it", NULL, &(name).id, NULL, NULL, 0},    \
+      {"tag", 0, "KEY=VALUE", "a tag, such as light=dark", NULL, NULL, (name).tags, &(name).n_tags, CASE_LABELS_MAX}, \
+      {"age", 0, "INPUT=MS", "age of an input in milliseconds", NULL, NULL, (name).ages, &(name).n_ages,              \
+       CASE_LABELS_MAX},                                                                                              \
+      {"dtype", 0, "ARRAY=TYPE", "type of an array stored as bits, such as inputs/x=bfloat16", NULL, NULL,            \
+       (name).dtypes, &(name).n_dtypes, CASE_LABELS_MAX},                                                             \
+      {"refuse", 0, "CODE", "the case is invalid and must get this refusal", NULL, &(name).refuse, NULL, NULL, 0},    \
+      {"sequence", 0, NULL, "arrays carry steps along their leading axis", &(name).sequence, NULL, NULL, NULL, 0},    \
+      {"forced", 0, NULL, "state is fed as recorded, not carried", &(name).forced, NULL, NULL, NULL, 0},              \
+      {"guard", 0, "ANSWER", "the answer expected of the guard", NULL, &(name).guard, NULL, NULL, 0}
+
+/* Splits "NAME=VALUE" at the last "=" ("at the first" when `first`); `what` names the option. */
+ASSAY_MUST_CHECK assay_status split_pair(struct arena *arena, const char *text, const char *what, bool first,
+                                         const char **name, const char **value);
+/* The case that the options describe; strings live in the arena or on the command line. */
+ASSAY_MUST_CHECK assay_status case_from_options(const struct case_options *options, struct arena *arena,
+                                                struct corpus_case *out);
+/* Declares the types given by --dtype. */
+ASSAY_MUST_CHECK assay_status declare_dtypes(const struct case_options *options, struct arena *arena,
+                                             struct corpus_editor *editor);
+/* Commits, or abandons after a failure, and tells what was added. Takes over status and editor. */
+int finish_edit(struct cli *cli, assay_status status, struct corpus_editor *editor, const char *folder);
+
+#endif
