@@ -23,16 +23,18 @@ struct case_options {
 #define CASE_OPTIONS(name)                                                                                            \
   {"id", 0, "ID", "the case's id; several cases get a number or name behind it", NULL, &(name).id, NULL, NULL, 0},    \
       {"tag", 0, "KEY=VALUE", "a tag, such as light=dark", NULL, NULL, (name).tags, &(name).n_tags, CASE_LABELS_MAX}, \
-      {"age", 0, "INPUT=MS", "age of an input in milliseconds", NULL, NULL, (name).ages, &(name).n_ages,              \
+      {"age",          0, "INPUT=MS", "age of an input in milliseconds", NULL, NULL, (name).ages, &(name).n_ages,     \
        CASE_LABELS_MAX},                                                                                              \
-      {"dtype", 0, "ARRAY=TYPE", "type of an array stored as bits, such as inputs/x=bfloat16", NULL, NULL,            \
-       (name).dtypes, &(name).n_dtypes, CASE_LABELS_MAX},                                                             \
+      {"dtype",        0,    "ARRAY=TYPE",  "type of an array stored as bits, such as inputs/x=bfloat16",             \
+       NULL,           NULL, (name).dtypes, &(name).n_dtypes,                                                         \
+       CASE_LABELS_MAX},                                                                                              \
       {"refuse", 0, "CODE", "the case is invalid and must get this refusal", NULL, &(name).refuse, NULL, NULL, 0},    \
       {"sequence", 0, NULL, "arrays carry steps along their leading axis", &(name).sequence, NULL, NULL, NULL, 0},    \
-      {"forced", 0, NULL, "state is fed as recorded, not carried", &(name).forced, NULL, NULL, NULL, 0},              \
-      {"guard", 0, "ANSWER", "the answer expected of the guard", NULL, &(name).guard, NULL, NULL, 0}
+      {"forced", 0, NULL, "state is fed as recorded, not carried", &(name).forced, NULL, NULL, NULL, 0}, {            \
+    "guard", 0, "ANSWER", "the answer expected of the guard", NULL, &(name).guard, NULL, NULL, 0                      \
+  }
 
-/* Splits "NAME=VALUE" at the last "=" ("at the first" when `first`); `what` names the option. */
+/* Splits "NAME=VALUE" at the first "=" or, since names of tensors may hold one, at the last; `what` is the option. */
 ASSAY_MUST_CHECK assay_status split_pair(struct arena *arena, const char *text, const char *what, bool first,
                                          const char **name, const char **value);
 /* The case that the options describe; strings live in the arena or on the command line. */

@@ -156,6 +156,7 @@ static json_t *coverage_object(struct writing *writing, const struct coverage *c
   put(writing, object, "role", json_string(corpus_role_name(corpus->role)));
   put(writing, object, "policy", string_or_null(corpus->policy));
   put(writing, object, "digest", json_string(corpus->digest));
+  put(writing, object, "contract", coverage->contract == NULL ? json_null() : json_string(coverage->contract->path));
   put(writing, object, "source", source_json(writing, corpus));
   put(writing, object, "cases", counts_json(writing, coverage));
   put(writing, object, "tags", tags_json(writing, coverage));

@@ -55,6 +55,11 @@ static void add_head(struct text *out, const struct coverage *coverage) {
     add_name(out, corpus->policy);
   }
   text_format(out, ")\nversion  %s\n", corpus->digest);
+  if (coverage->contract != NULL) {
+    text_add(out, "contract ");
+    add_name(out, coverage->contract->path);
+    text_add(out, "\n");
+  }
   if (corpus->framework != NULL) {
     text_add(out, "source   ");
     add_name(out, corpus->framework);
@@ -314,7 +319,7 @@ assay_status coverage_report_text(const struct coverage *coverage, struct text *
     text_add(out, "\n");
   }
   if (coverage->contract == NULL) {
-    text_add(out, "\n(without --contract: no ranges, units or decisions to hold this against)\n");
+    text_add(out, "\n(without a contract: no ranges, units or decisions to hold this against)\n");
   }
   return text_status(out);
 }
