@@ -1,9 +1,11 @@
 /* `assay corpus new | add | import | show`: makes and examines corpora. Here: finding the subcommand, `new`,
  * and what the subcommands share. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/corpus_cli.h"
+#include "contract/apply.h"
 #include "core/file.h"
 #include "core/text.h"
 
@@ -132,8 +134,8 @@ static assay_status parse_ages(const struct case_options *options, struct arena 
     char *end;
     TRY(split_pair(arena, options->ages[i], "age", false, &ages[i].input, &number));
     ages[i].ms = strtod(number, &end);
-    if (*end != '\0' || !(ages[i].ms >= 0 && ages[i].ms < 1e15)) {
-      return status_make(ASSAY_USAGE, NULL, "--age is '%s'; an age is milliseconds, 0 or more", options->ages[i]);
+    if (*end != '\0' || !isfinite(ages[i].ms)) {
+      return status_make(ASSAY_USAGE, NULL, "--age is '%s'; an age is a number of milliseconds", options->ages[i]);
     }
   }
   out->ages = ages;
@@ -153,9 +155,9 @@ assay_status case_from_options(const struct case_options *options, struct arena 
   if (options->refuse != NULL) {
     out->refuse = true;
     out->refusal = assay_code_find(options->refuse);
-    if (out->refusal == ASSAY_CODE_COUNT || !text_starts_with(options->refuse, "INPUT_")) {
+    if (!contract_is_refusal(out->refusal)) {
       return status_make(ASSAY_USAGE, NULL,
-                         "--refuse is '%s', which is not a code that an invalid input can get; those begin with INPUT_",
+                         "--refuse is '%s', which is not a code that an invalid input can get, such as INPUT_SHAPE",
                          options->refuse);
     }
   }

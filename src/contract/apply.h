@@ -26,6 +26,11 @@ struct fed_input {
 ASSAY_MUST_CHECK assay_status contract_validate(const struct contract *contract, const struct fed_input *inputs,
                                                 size_t n_inputs);
 
+/* The ten codes named above, in that order. */
+enum { REFUSAL_COUNT = 10 };
+extern const assay_code contract_refusals[REFUSAL_COUNT];
+bool contract_is_refusal(assay_code code);
+
 /* "[1,2..8,4]", as messages show a shape of the contract. */
 void contract_describe_dims(const struct dim_range *dims, int32_t rank, struct text *out);
 

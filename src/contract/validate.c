@@ -7,6 +7,20 @@
 
 #include "contract/apply.h"
 
+const assay_code contract_refusals[REFUSAL_COUNT] = {
+    ASSAY_INPUT_MISSING, ASSAY_INPUT_EXTRA, ASSAY_INPUT_DTYPE, ASSAY_INPUT_SHAPE, ASSAY_INPUT_HISTORY,
+    ASSAY_INPUT_NAN,     ASSAY_INPUT_INF,   ASSAY_INPUT_RANGE, ASSAY_INPUT_COLOR, ASSAY_INPUT_STALE,
+};
+
+bool contract_is_refusal(assay_code code) {
+  for (int i = 0; i < REFUSAL_COUNT; i++) {
+    if (contract_refusals[i] == code) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* "input 'front'", the place of a refusal. */
 enum { PLACE_SIZE = 160 };
 static void place_of(char out[PLACE_SIZE], const char *name) { snprintf(out, PLACE_SIZE, "input '%.120s'", name); }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contract/apply.h"
 #include "contract/yaml.h"
 #include "core/file.h"
 #include "core/memory.h"
@@ -65,12 +66,10 @@ static assay_status parse_refusal(const struct yaml_file *file, const struct yam
   TRY(yaml_string(file, refuse, "refuse", &name));
   entry->refuse = true;
   entry->refusal = assay_code_find(name);
-  if (entry->refusal == ASSAY_CODE_COUNT || !text_starts_with(name, "INPUT_")) {
+  if (!contract_is_refusal(entry->refusal)) {
     return yaml_error(
         file, refuse->mark,
-        "'%s' is not a code that an invalid input can get; those begin with INPUT_ and docs/codes.md lists "
-        "them",
-        name);
+        "'%s' is not a code that an invalid input can get, such as INPUT_SHAPE; docs/corpus.md lists them", name);
   }
   return status_ok();
 }
@@ -128,10 +127,6 @@ static assay_status parse_ages(const struct yaml_file *file, const struct yaml *
   for (int32_t i = 0; i < node->count; i++) {
     ages[i].input = node->keys[i];
     TRY(yaml_double(file, &node->items[i], "an age", true, &ages[i].ms));
-    if (ages[i].ms < 0) {
-      return yaml_error(file, node->items[i].mark, "the age of '%s' is negative; it is milliseconds before the answer",
-                        node->keys[i]);
-    }
   }
   qsort(ages, (size_t)node->count, sizeof *ages, compare_ages);
   entry->ages = ages;

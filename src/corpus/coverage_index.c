@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/text.h"
+#include "contract/apply.h"
 #include "corpus/coverage_watch.h"
 
 static int compare_tags(const void *a, const void *b) {
@@ -58,14 +58,12 @@ static bool refusal_applies(const struct contract *contract, assay_code code) {
 
 assay_status coverage_count_refusals(struct coverage *coverage) {
   struct coverage_refusal *refusals;
-  ARENA_NEW(&coverage->arena, refusals, ASSAY_CODE_COUNT);
+  ARENA_NEW(&coverage->arena, refusals, REFUSAL_COUNT);
   coverage->refusals = refusals;
-  for (int code = 0; code < ASSAY_CODE_COUNT; code++) {
-    if (!text_starts_with(assay_code_name((assay_code)code), "INPUT_")) {
-      continue;
-    }
+  for (int r = 0; r < REFUSAL_COUNT; r++) {
     struct coverage_refusal *refusal = &refusals[coverage->n_refusals++];
-    *refusal = (struct coverage_refusal){(assay_code)code, 0, refusal_applies(coverage->contract, (assay_code)code)};
+    *refusal =
+        (struct coverage_refusal){contract_refusals[r], 0, refusal_applies(coverage->contract, contract_refusals[r])};
     for (int32_t i = 0; i < coverage->corpus->n_cases; i++) {
       const struct corpus_case *entry = &coverage->corpus->cases[i];
       refusal->n_cases += entry->refuse && entry->refusal == refusal->code;
