@@ -94,7 +94,7 @@ void json_close(struct json *json, char bracket) {
   json->has_items = true;
 }
 
-void json_string(struct json *json, const char *key, const char *value) {
+void json_text(struct json *json, const char *key, const char *value) {
   begin_item(json, key);
   if (value == NULL) {
     text_add(json->out, "null");
@@ -113,7 +113,7 @@ void json_bool(struct json *json, const char *key, bool value) {
   text_add(json->out, value ? "true" : "false");
 }
 
-void json_null(struct json *json, const char *key) {
+void json_none(struct json *json, const char *key) {
   begin_item(json, key);
   text_add(json->out, "null");
 }
@@ -131,7 +131,7 @@ void number_format(struct text *out, double value, bool single) {
 
 void json_number(struct json *json, const char *key, double value, bool single) {
   if (isnan(value) || isinf(value)) {
-    json_string(json, key, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+    json_text(json, key, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
     return;
   }
   begin_item(json, key);
@@ -140,7 +140,7 @@ void json_number(struct json *json, const char *key, double value, bool single) 
 
 void json_number_or_null(struct json *json, const char *key, double value, bool single) {
   if (isnan(value)) {
-    json_null(json, key);
+    json_none(json, key);
   } else {
     json_number(json, key, value, single);
   }

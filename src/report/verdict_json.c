@@ -10,7 +10,7 @@ static const char schema[] = "assay-verdict-1";
 
 static void put_index(struct json *json, const char *key, int64_t index) {
   if (index < 0) {
-    json_null(json, key);
+    json_none(json, key);
   } else {
     json_int(json, key, index);
   }
@@ -18,11 +18,11 @@ static void put_index(struct json *json, const char *key, int64_t index) {
 
 static void put_reason(struct json *json, const struct gate_reason *reason) {
   json_open(json, NULL, '{', false);
-  json_string(json, "code", assay_code_name(reason->code));
-  json_string(json, "sentence", reason->sentence);
-  json_string(json, "output", reason->output);
-  json_string(json, "component", reason->component);
-  json_string(json, "case", reason->case_id);
+  json_text(json, "code", assay_code_name(reason->code));
+  json_text(json, "sentence", reason->sentence);
+  json_text(json, "output", reason->output);
+  json_text(json, "component", reason->component);
+  json_text(json, "case", reason->case_id);
   put_index(json, "step", reason->step);
   put_index(json, "element", reason->element);
   bool placed = reason->element >= 0;
@@ -30,11 +30,11 @@ static void put_reason(struct json *json, const struct gate_reason *reason) {
     json_number(json, "expected", reason->expected.value, reason->expected.single);
     json_number(json, "actual", reason->actual.value, reason->actual.single);
   } else {
-    json_null(json, "expected");
-    json_null(json, "actual");
+    json_none(json, "expected");
+    json_none(json, "actual");
   }
   json_number_or_null(json, "measured", reason->measured, false);
-  json_string(json, "unit", reason->unit);
+  json_text(json, "unit", reason->unit);
   json_number_or_null(json, "tolerance", reason->tolerance, false);
   json_close(json, '}');
 }
@@ -50,7 +50,7 @@ static void put_reasons(struct json *json, const struct gate_reasons *reasons) {
 /* A figure of n elements: without elements there is none; with them NaN is a value. */
 static void put_figure(struct json *json, const char *key, int64_t n, double value) {
   if (n == 0) {
-    json_null(json, key);
+    json_none(json, key);
   } else {
     json_number(json, key, value, false);
   }
@@ -58,11 +58,11 @@ static void put_figure(struct json *json, const char *key, int64_t n, double val
 
 static void put_worst(struct json *json, const struct gate_result *result, const struct drift *drift, bool single) {
   if (!drift->has_worst) {
-    json_null(json, "worst");
+    json_none(json, "worst");
     return;
   }
   json_open(json, "worst", '{', true);
-  json_string(json, "case", result->case_ids[drift->worst.case_index]);
+  json_text(json, "case", result->case_ids[drift->worst.case_index]);
   put_index(json, "step", drift->worst.step);
   json_int(json, "element", drift->worst.element);
   json_number(json, "expected", drift->worst.expected, single);
@@ -94,7 +94,7 @@ static void put_drift(struct json *json, const struct gate_result *result, const
 static void put_space(struct json *json, const struct gate_result *result, const char *key, const struct drift *drift,
                       const char *unit, const struct noise_figures *noise, bool distinguishable, bool single) {
   json_open(json, key, '{', false);
-  json_string(json, "unit", unit);
+  json_text(json, "unit", unit);
   put_drift(json, result, drift, single);
   if (noise != NULL) {
     json_open(json, "noise", '{', true);
@@ -110,18 +110,18 @@ static void put_space(struct json *json, const struct gate_result *result, const
 static void put_tolerance(struct json *json, const struct component_result *component) {
   const struct tolerance *tolerance = &component->tolerance;
   if (!tolerance->given) {
-    json_null(json, "tolerance");
+    json_none(json, "tolerance");
     return;
   }
   json_open(json, "tolerance", '{', true);
-  json_string(json, "space", tolerance->raw ? "raw" : "physical");
+  json_text(json, "space", tolerance->raw ? "raw" : "physical");
   json_number_or_null(json, "max", tolerance->max, false);
   json_number_or_null(json, "mean", tolerance->mean, false);
   json_number_or_null(json, "p99", tolerance->p99, false);
   json_number_or_null(json, "rms", tolerance->rms, false);
   json_int(json, "sign_flips", tolerance->sign_flips);
   json_int(json, "saturation", tolerance->saturation);
-  json_string(json, "reason", component->tolerance_reason);
+  json_text(json, "reason", component->tolerance_reason);
   json_close(json, '}');
 }
 
@@ -130,8 +130,8 @@ static void put_groups(struct json *json, const struct gate_result *result, cons
   for (int32_t g = 0; g < component->n_groups; g++) {
     const struct drift_group *group = &component->groups[g];
     json_open(json, NULL, '{', true);
-    json_string(json, "by", group->by);
-    json_string(json, "value", group->value);
+    json_text(json, "by", group->by);
+    json_text(json, "value", group->value);
     json_open(json, "raw", '{', true);
     put_drift(json, result, &group->drift.raw, component->single);
     json_close(json, '}');
@@ -147,12 +147,12 @@ static void put_component(struct json *json, const struct gate_result *result,
                           const struct component_result *component) {
   bool raw = component->raw_decides;
   json_open(json, NULL, '{', false);
-  json_string(json, "output", component->output);
-  json_string(json, "name", component->name);
-  json_string(json, "verdict", verdict_name(component->verdict));
+  json_text(json, "output", component->output);
+  json_text(json, "name", component->name);
+  json_text(json, "verdict", verdict_name(component->verdict));
   json_bool(json, "decides", component->decides);
-  json_string(json, "space", raw ? "raw" : "physical");
-  json_string(json, "unit", raw ? component->raw_unit : component->unit);
+  json_text(json, "space", raw ? "raw" : "physical");
+  json_text(json, "unit", raw ? component->raw_unit : component->unit);
   put_tolerance(json, component);
   put_drift(json, result, raw ? &component->drift.raw : &component->drift.physical, component->single);
   json_number_or_null(json, "rung_self_noise", component->rung_self_noise, false);
@@ -166,7 +166,7 @@ static void put_component(struct json *json, const struct gate_result *result,
     put_space(json, result, "physical", &component->rest.physical, component->unit, NULL, false, component->single);
     json_close(json, '}');
   } else {
-    json_null(json, "not_executed");
+    json_none(json, "not_executed");
   }
   put_groups(json, result, component);
   json_close(json, '}');
@@ -177,8 +177,8 @@ static void put_outputs(struct json *json, const struct gate_result *result, con
   for (int32_t o = 0; o < rung->n_outputs; o++) {
     const struct output_result *output = &rung->outputs[o];
     json_open(json, NULL, '{', false);
-    json_string(json, "name", output->name);
-    json_string(json, "type", output->type);
+    json_text(json, "name", output->name);
+    json_text(json, "type", output->type);
     json_open(json, "raw", '{', false);
     put_drift(json, result, &output->raw, output->single);
     json_close(json, '}');
@@ -189,10 +189,10 @@ static void put_outputs(struct json *json, const struct gate_result *result, con
 
 static void put_decision(struct json *json, const struct decision_result *decision) {
   json_open(json, NULL, '{', false);
-  json_string(json, "output", decision->output);
-  json_string(json, "component", decision->component);
-  json_string(json, "decision", decision->what);
-  json_string(json, "verdict", verdict_name(decision->verdict));
+  json_text(json, "output", decision->output);
+  json_text(json, "component", decision->component);
+  json_text(json, "decision", decision->what);
+  json_text(json, "verdict", verdict_name(decision->verdict));
   json_int(json, "n", decision->n);
   json_int(json, "flips", decision->flips);
   json_int(json, "margin_below_drift", decision->low_margin);
@@ -202,12 +202,12 @@ static void put_decision(struct json *json, const struct decision_result *decisi
   for (int32_t i = 0; i < decision->n_cases; i++) {
     const struct decision_case *one = &decision->cases[i];
     json_open(json, NULL, '{', true);
-    json_string(json, "case", one->case_id);
+    json_text(json, "case", one->case_id);
     put_index(json, "step", one->step);
     json_int(json, "element", one->element);
     json_bool(json, "flipped", one->flipped);
-    json_string(json, "expected_decision", one->expected_label);
-    json_string(json, "actual_decision", one->actual_label);
+    json_text(json, "expected_decision", one->expected_label);
+    json_text(json, "actual_decision", one->actual_label);
     json_number(json, "expected", one->expected.value, one->expected.single);
     json_number(json, "actual", one->actual.value, one->actual.single);
     json_number(json, "margin", one->margin, false);
@@ -220,10 +220,10 @@ static void put_decision(struct json *json, const struct decision_result *decisi
 static void put_noise(struct json *json, const struct noise_result *noise, bool with_rounding) {
   json_open(json, "noise", '{', false);
   json_bool(json, "self_measured", noise->self_measured);
-  json_string(json, "self", noise->self_how);
+  json_text(json, "self", noise->self_how);
   if (with_rounding) {
     json_bool(json, "rounding_measured", noise->rounding_measured);
-    json_string(json, "rounding", noise->rounding_how);
+    json_text(json, "rounding", noise->rounding_how);
   }
   json_int(json, "repeats", noise->repeats);
   json_int(json, "sessions", noise->sessions);
@@ -237,7 +237,7 @@ static void put_noise(struct json *json, const struct noise_result *noise, bool 
 static void put_settings(struct json *json, const char *key, const struct rung_setting *settings, int32_t count) {
   json_open(json, key, '{', false);
   for (int32_t i = 0; i < count; i++) {
-    json_string(json, settings[i].key, settings[i].value);
+    json_text(json, settings[i].key, settings[i].value);
   }
   json_close(json, '}');
 }
@@ -245,14 +245,14 @@ static void put_settings(struct json *json, const char *key, const struct rung_s
 static void put_asked(struct json *json, const struct rung_result *rung) {
   const struct rung_request *request = &rung->request;
   json_open(json, "asked", '{', false);
-  json_string(json, "engine", request->engine);
-  json_string(json, "precision", request->precision);
-  json_string(json, "provider", request->provider);
-  json_string(json, "model", rung->model);
+  json_text(json, "engine", request->engine);
+  json_text(json, "precision", request->precision);
+  json_text(json, "provider", request->provider);
+  json_text(json, "model", rung->model);
   put_index(json, "threads", request->threads > 0 ? request->threads : -1);
   json_open(json, "keep", '[', true);
   for (int32_t i = 0; i < request->n_keep; i++) {
-    json_string(json, NULL, request->keep[i]);
+    json_text(json, NULL, request->keep[i]);
   }
   json_close(json, ']');
   put_settings(json, "settings", request->settings, request->n_settings);
@@ -263,23 +263,23 @@ static void put_actual(struct json *json, const struct rung_result *rung) {
   const struct rung_actual *actual = &rung->actual;
   json_open(json, "actual", '{', false);
   if (rung->has_actual) {
-    json_string(json, "engine", actual->engine);
-    json_string(json, "version", actual->version);
-    json_string(json, "provider", actual->provider);
-    json_string(json, "precision", actual->precision);
-    json_string(json, "accumulator", actual->accumulator);
-    json_string(json, "device", actual->device);
-    json_string(json, "tf32", actual->tf32);
+    json_text(json, "engine", actual->engine);
+    json_text(json, "version", actual->version);
+    json_text(json, "provider", actual->provider);
+    json_text(json, "precision", actual->precision);
+    json_text(json, "accumulator", actual->accumulator);
+    json_text(json, "device", actual->device);
+    json_text(json, "tf32", actual->tf32);
     put_index(json, "threads", actual->threads > 0 ? actual->threads : -1);
     json_bool(json, "emulated", actual->emulated);
-    json_string(json, "note", actual->note);
+    json_text(json, "note", actual->note);
     put_settings(json, "facts", actual->facts, actual->n_facts);
     json_open(json, "placement", '[', false);
     for (int32_t i = 0; i < actual->n_placement; i++) {
       json_open(json, NULL, '{', true);
-      json_string(json, "node", actual->placement[i].node);
-      json_string(json, "provider", actual->placement[i].provider);
-      json_string(json, "precision", actual->placement[i].precision);
+      json_text(json, "node", actual->placement[i].node);
+      json_text(json, "provider", actual->placement[i].provider);
+      json_text(json, "precision", actual->placement[i].precision);
       json_close(json, '}');
     }
     json_close(json, ']');
@@ -289,10 +289,10 @@ static void put_actual(struct json *json, const struct rung_result *rung) {
 
 static void put_rung(struct json *json, const struct gate_result *result, const struct rung_result *rung) {
   json_open(json, NULL, '{', false);
-  json_string(json, "name", rung->name);
+  json_text(json, "name", rung->name);
   json_bool(json, "required", rung->required);
   json_bool(json, "reference", rung->is_reference);
-  json_string(json, "verdict", verdict_name(rung->verdict));
+  json_text(json, "verdict", verdict_name(rung->verdict));
   put_asked(json, rung);
   put_actual(json, rung);
   json_int(json, "cases", rung->cases_run);
@@ -317,13 +317,13 @@ static void put_rung(struct json *json, const struct gate_result *result, const 
 static void put_answers(struct json *json, const struct gate_result *result) {
   json_open(json, "answers", '{', false);
   json_open(json, "parity", '{', true);
-  json_string(json, "verdict", verdict_name(result->verdict));
-  json_string(json, "sentence", result->claim);
+  json_text(json, "verdict", verdict_name(result->verdict));
+  json_text(json, "sentence", result->claim);
   json_close(json, '}');
   for (int32_t i = 0; i < result->n_others; i++) {
     json_open(json, result->others[i].name, '{', true);
-    json_string(json, "verdict", verdict_name(result->others[i].verdict));
-    json_string(json, "sentence", result->others[i].sentence);
+    json_text(json, "verdict", verdict_name(result->others[i].verdict));
+    json_text(json, "sentence", result->others[i].sentence);
     json_close(json, '}');
   }
   json_close(json, '}');
@@ -333,9 +333,9 @@ static void put_files(struct json *json, const struct gate_result *result) {
   json_open(json, "files", '[', false);
   for (int32_t i = 0; i < result->n_files; i++) {
     json_open(json, NULL, '{', true);
-    json_string(json, "role", result->files[i].role);
-    json_string(json, "path", result->files[i].path);
-    json_string(json, "digest", result->files[i].digest);
+    json_text(json, "role", result->files[i].role);
+    json_text(json, "path", result->files[i].path);
+    json_text(json, "digest", result->files[i].digest);
     json_close(json, '}');
   }
   json_close(json, ']');
@@ -346,11 +346,11 @@ static void put_invalid(struct json *json, const struct gate_result *result) {
   for (int32_t i = 0; i < result->n_invalid; i++) {
     const struct invalid_case_result *invalid = &result->invalid[i];
     json_open(json, NULL, '{', true);
-    json_string(json, "case", invalid->case_id);
-    json_string(json, "verdict", verdict_name(invalid->verdict));
-    json_string(json, "expected", invalid->expected);
-    json_string(json, "actual", invalid->actual);
-    json_string(json, "sentence", invalid->sentence);
+    json_text(json, "case", invalid->case_id);
+    json_text(json, "verdict", verdict_name(invalid->verdict));
+    json_text(json, "expected", invalid->expected);
+    json_text(json, "actual", invalid->actual);
+    json_text(json, "sentence", invalid->sentence);
     json_close(json, '}');
   }
   json_close(json, ']');
@@ -359,15 +359,15 @@ static void put_invalid(struct json *json, const struct gate_result *result) {
 /* Everything that another run, or another machine, may answer otherwise. */
 static void put_environment(struct json *json, const struct gate_result *result) {
   json_open(json, "environment", '{', false);
-  json_string(json, "date", result->date);
-  json_string(json, "host", result->host);
-  json_string(json, "kernels", result->kernels);
-  json_string(json, "folder", result->folder);
+  json_text(json, "date", result->date);
+  json_text(json, "host", result->host);
+  json_text(json, "kernels", result->kernels);
+  json_text(json, "folder", result->folder);
   json_number(json, "time_s", (double)result->time_ns * 1e-9, false);
   json_open(json, "rungs", '[', false);
   for (int32_t r = 0; r < result->n_rungs; r++) {
     json_open(json, NULL, '{', true);
-    json_string(json, "name", result->rungs[r].name);
+    json_text(json, "name", result->rungs[r].name);
     json_number(json, "time_s", (double)result->rungs[r].time_ns * 1e-9, false);
     json_close(json, '}');
   }
@@ -378,16 +378,16 @@ static void put_environment(struct json *json, const struct gate_result *result)
 assay_status report_json(const struct gate_result *result, struct text *out) {
   struct json json = {.out = out};
   json_open(&json, NULL, '{', false);
-  json_string(&json, "schema", schema);
-  json_string(&json, "assay", result->version);
-  json_string(&json, "heading", result->heading);
-  json_string(&json, "verdict", verdict_name(result->verdict));
+  json_text(&json, "schema", schema);
+  json_text(&json, "assay", result->version);
+  json_text(&json, "heading", result->heading);
+  json_text(&json, "verdict", verdict_name(result->verdict));
   json_int(&json, "exit_code", result->exit_code);
-  json_string(&json, "policy", result->policy);
-  json_string(&json, "reference", result->reference);
+  json_text(&json, "policy", result->policy);
+  json_text(&json, "reference", result->reference);
   put_answers(&json, result);
   json_open(&json, "corpus", '{', true);
-  json_string(&json, "digest", result->corpus_digest);
+  json_text(&json, "digest", result->corpus_digest);
   json_int(&json, "cases", result->n_cases);
   json_close(&json, '}');
   put_files(&json, result);
