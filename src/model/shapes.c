@@ -287,6 +287,12 @@ static assay_status visit(const struct state *state, const struct node *node, co
   return status_ok();
 }
 
+static void clear_outputs(const struct node *node, struct infer_value *outputs) {
+  for (int32_t i = 0; i < node->n_outputs; i++) {
+    outputs[i] = (struct infer_value){.type = {.rank = RANK_UNKNOWN}};
+  }
+}
+
 static assay_status infer_node(struct state *state, const struct node *node) {
   struct driver *driver = state->driver;
   if (++driver->inferred > INFERRED_MAX) {
@@ -300,13 +306,15 @@ static assay_status infer_node(struct state *state, const struct node *node) {
   for (int32_t i = 0; i < node->n_inputs; i++) {
     inputs[i] = node->inputs[i] >= 0 ? &state->values[node->inputs[i]] : NULL;
   }
-  for (int32_t i = 0; i < node->n_outputs; i++) {
-    outputs[i].type.rank = RANK_UNKNOWN;
-  }
+  clear_outputs(node, outputs);
   const struct schema *schema;
   TRY(find_schema(state, node, &schema));
   if (schema != NULL && schema->infer != NULL) {
     assay_status status = infer_outputs(state, node, schema, inputs, outputs);
+    if (status.code == ASSAY_OPERATOR_UNKNOWN && driver->lenient) { /* known, but not for these types */
+      assay_status_clear(&status);
+      clear_outputs(node, outputs);
+    }
     TRY(status_prefix(status, "node '%s' (%s, opset %" PRId64 ")", node->label, node->op_type, node->opset));
   }
   for (int32_t i = 0; i < node->n_outputs; i++) {
