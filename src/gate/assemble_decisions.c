@@ -52,8 +52,9 @@ static assay_status list_case(const struct plan *plan, const struct decision_lis
   return out->expected_label != NULL && out->actual_label != NULL ? status_ok() : status_no_memory(0);
 }
 
-static assay_status add_flip(const struct decision_result *decision, struct arena *arena,
-                             struct gate_reasons *reasons) {
+static assay_status add_flip(const struct decision_list *list, const struct decision_result *decision,
+                             struct arena *arena, struct gate_reasons *reasons) {
+  const struct contract_output *output = list->output->output;
   const struct decision_case *first = &decision->cases[0];
   struct gate_reason reason = gate_reason_of(ASSAY_DECISION_FLIP);
   reason.output = decision->output;
@@ -64,6 +65,10 @@ static assay_status add_flip(const struct decision_result *decision, struct aren
   reason.expected = first->expected;
   reason.actual = first->actual;
   reason.measured = (double)decision->flips;
+  if (list->component >= 0) {
+    const struct contract_component *component = &output->components[list->component];
+    reason.unit = list->decision->raw ? component->raw_unit : component->unit;
+  }
   reason.tolerance = 0.0;
   reason.sentence = arena_format(arena,
                                  "'%s': %" PRId64 " of %" PRId64
@@ -120,5 +125,5 @@ assay_status assemble_decision(const struct plan *plan, const struct decision_li
   }
   TRY(list_cases(plan, list, arena, out));
   out->verdict = out->flips > 0 ? VERDICT_REJECT : VERDICT_PASS;
-  return out->flips > 0 ? add_flip(out, arena, &rung->reasons) : status_ok();
+  return out->flips > 0 ? add_flip(list, out, arena, &rung->reasons) : status_ok();
 }

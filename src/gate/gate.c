@@ -348,7 +348,7 @@ static assay_status prepare_rungs(struct gate_state *state) {
                                             .required = work->rungs[r].required,
                                             .is_reference = r == work->reference_rung,
                                             .verdict = VERDICT_BLOCKED,
-                                            .request = rung->request};
+                                            .request = work->rungs[r].request};
   }
   return status_ok();
 }

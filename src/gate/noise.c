@@ -74,7 +74,8 @@ assay_status noise_rounding(struct plan *plan, const char *model_path, int threa
   }
   noise->rounding_how =
       noise->rounding_measured
-          ? arena_format(arena, "this graph by assay's engine in fp32 against fp64, over %d cases", (int)plan->n_valid)
+          ? arena_format(arena, "this graph by assay's engine in fp32 against fp64, over %d case%s", (int)plan->n_valid,
+                         plan->n_valid == 1 ? "" : "s")
           : arena_format(arena, "not measured: %s",
                          assay_status_ok(status) ? "there is no case" : assay_status_sentence(status));
   assay_status_clear(&status);

@@ -101,7 +101,7 @@ static void put_number(struct page *page, double value, int width, const char *a
   } else if (isinf(value)) {
     text_format(page->out, "%*s", width, value > 0 ? "Inf" : "-Inf");
   } else {
-    text_format(page->out, "%*.6g", width, value);
+    text_format(page->out, "%*.5g", width, value);
   }
 }
 
