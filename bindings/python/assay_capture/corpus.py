@@ -150,8 +150,7 @@ class Corpus:
         for case in self._cases:
             lines += ["  - id: " + _scalar(case["id"]), "    file: " + _scalar(case["file"]),
                       "    digest: " + _scalar(case["digest"])]
-            if case["refuse"] is not None:
-                lines.append("    expect: {refuse: %s}" % case["refuse"])
+            lines.append("    expect: answer" if case["refuse"] is None else "    expect: {refuse: %s}" % case["refuse"])
             lines += ["    %s: true" % key for key in ("sequence", "forced") if case[key]]
             lines += ["    %s: %s" % (key, _flow(case[key])) for key in ("tags", "ages_ms", "origin") if case[key]]
         return "\n".join(lines) + "\n"
