@@ -1,4 +1,5 @@
 /* `assay COMMAND ...`: finds the command in the table and runs it. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,11 +34,7 @@ static void show_progress(void *user, const char *what, size_t done, size_t tota
   fflush(stderr);
 }
 
-int main(int argc, char **argv) {
-  if (argc < 2) {
-    print_help(stderr);
-    return EXIT_INPUT;
-  }
+static int run(int argc, char **argv) {
   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
     print_help(stdout);
     return EXIT_PASS;
@@ -53,6 +50,19 @@ int main(int argc, char **argv) {
       return commands[i].run(&cli, argc - 1, argv + 1);
     }
   }
-  fprintf(stderr, "assay: there is no command '%s'; `assay --help` lists them [USAGE]\n", argv[1]);
-  return EXIT_INPUT;
+  return cli_finish(status_make(ASSAY_USAGE, NULL, "there is no command '%s'; `assay --help` lists them", argv[1]));
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    print_help(stderr);
+    return EXIT_INPUT;
+  }
+  signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is then an error of write, like a full disk */
+  int code = run(argc, argv);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    return cli_finish(status_make(ASSAY_FILE_UNWRITABLE, "standard output",
+                                  "what was to be printed could not be written; check the free space"));
+  }
+  return code;
 }

@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+# Every command: its help, its complaints about the command line, what it prints.
+
+load setup
+
+@test "help of the program and of every command goes to standard output" {
+  exits 0 --help
+  grep -q '^usage: assay COMMAND' out
+  local n=0
+  for command in $(commands); do
+    exits 0 "$command" --help
+    grep -q "^usage: assay $command" out
+    grep -q -- '--json' out
+    n=$((n + 1))
+  done
+  [ "$n" -ge 8 ]
+}
+
+@test "without a command the help goes to standard error, and the exit code is 2" {
+  assay
+  [ "$code" -eq 2 ]
+  [ ! -s out ]
+  grep -q '^usage: assay COMMAND' err
+}
+
+@test "a command that is not there is named" {
+  fails 2 USAGE "no command 'verfy'" verfy
+}
+
+@test "every command refuses an option that is not there" {
+  for command in $(commands); do
+    fails 2 USAGE "'--bogus'" "$command" --bogus
+  done
+}
+
+@test "every command refuses threads that are no number" {
+  for command in $(commands); do
+    fails 2 USAGE "--threads" "$command" --threads many x
+    fails 2 USAGE "--threads" "$command" --threads 0 x
+  done
+}
+
+@test "commands that need a file say so" {
+  for command in verify check inspect run init compare; do
+    fails 2 USAGE "" "$command"
+  done
+}
+
+@test "a model that is not there is named" {
+  for command in check inspect init; do
+    fails 2 FILE_MISSING "none.onnx" "$command" none.onnx
+  done
+}
+
+@test "a model that is none is refused" {
+  echo "this is no model" >no.onnx
+  for command in check inspect init verify; do
+    assay "$command" no.onnx
+    [ "$code" -eq 2 ]
+    [ "$(wc -l <err)" -eq 1 ]
+    grep -q 'no.onnx' err
+  done
+}
+
+@test "a FIFO for a model is refused without waiting" {
+  mkfifo fifo.onnx
+  for command in check inspect init verify; do
+    fails 2 FILE_UNREADABLE "plain file" "$command" fifo.onnx
+  done
+}
+
+@test "a FIFO for a contract or a corpus is refused without waiting" {
+  "$MAKE_POLICY" arm pass
+  rm arm/contract.yaml && mkfifo arm/contract.yaml
+  fails 2 FILE_UNREADABLE "plain file" verify arm
+  "$MAKE_POLICY" arm2 pass
+  rm arm2/golden/case_1.npz && mkfifo arm2/golden/case_1.npz
+  assay verify arm2
+  [ "$code" -eq 2 ]
+}
+
+@test "explain-code says what a code means, and helps with a misspelt one" {
+  exits 0 explain-code DRIFT_MAX
+  grep -q 'What to do' out
+  fails 2 USAGE "DRIFT_MAX" explain-code DRIFT_MAXX
+}
+
+@test "every code of the list is explained" {
+  for name in $(sed -n 's/^### `\(.*\)`$/\1/p' "$SOURCE_DIR/docs/codes.md"); do
+    exits 0 explain-code "$name"
+  done
+}
+
+@test "version says what this build can do, as JSON too" {
+  exits 0 version
+  grep -q '^assay [0-9]' out
+  exits 0 version --json
+  if command -v python3 >/dev/null; then
+    python3 -c 'import json, sys; assert json.load(open("out"))["version"]'
+  fi
+}
+
+@test "a full standard output is an error" {
+  [ -c /dev/full ] || skip "there is no /dev/full"
+  for words in "--help" "version" "explain-code DRIFT_MAX"; do
+    local code=0
+    # shellcheck disable=SC2086
+    "$ASSAY" $words >/dev/full 2>err || code=$?
+    [ "$code" -eq 4 ]
+    grep -q '\[FILE_UNWRITABLE\]' err
+  done
+}
