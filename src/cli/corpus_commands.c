@@ -26,7 +26,7 @@ static void print_subcommands(FILE *out) {
   for (int i = 0; i < SUBCOMMAND_COUNT; i++) {
     fprintf(out, "  %-8s %s\n", subcommands[i].name, subcommands[i].summary);
   }
-  fputs("\n`assay corpus SUBCOMMAND --help` tells each one's options.\n", out);
+  fputs("\n`assay corpus SUBCOMMAND --help` tells each one's options; all take --json and --quiet.\n", out);
 }
 
 int command_corpus(struct cli *cli, int argc, char **argv) {
