@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/model_text.h"
 #include "contract/model_signature.h"
+#include "engine/fold.h"
 #include "model/types.h"
 #include "ops/ops.h"
 
@@ -66,7 +67,8 @@ static void find_operators(struct check *check, const struct graph *graph, const
 }
 
 static void check_shapes(struct check *check, bool lenient) {
-  assay_status status = shapes_infer(check->flat->graph, op_schemas(), NULL, 0, lenient, &check->arena, &check->shapes);
+  assay_status status =
+      shapes_infer(check->flat->graph, fold_schemas(), NULL, 0, lenient, &check->arena, &check->shapes);
   check->has_shapes = assay_status_ok(status);
   add_finding(check, status);
 }

@@ -8,9 +8,9 @@
 #include "cli/cli.h"
 #include "cli/model_text.h"
 #include "core/hash.h"
+#include "engine/fold.h"
 #include "model/summary.h"
 #include "model/types.h"
-#include "ops/ops.h"
 
 enum { SHAPES_MAX = 256, DEAD_SHOWN = 10 };
 
@@ -24,9 +24,9 @@ struct inspect {
   struct shapes shapes; /* with the dimensions as they are */
   struct model_summary summary;
   struct cost_summary cost;
-  struct text assumed; /* dimensions that were taken as 1 for the costs */
-  assay_status inference;
-  bool has_shapes;
+  struct text assumed;             /* dimensions that were taken as 1 for the costs */
+  assay_status inference, costing; /* why shapes, or costs, are not known */
+  bool has_shapes, has_costs;
   char file_digest[HASH_TEXT_SIZE], graph_digest[GRAPH_DIGEST_SIZE];
 };
 
@@ -104,6 +104,7 @@ static assay_status bind_rest(struct inspect *inspect, struct shape_binding *bin
 
 /* --- working it out ------------------------------------------------------------------- */
 
+/* With dimensions of 1 a model may not fit together at all: that is told, not a failure. */
 static assay_status infer_costs(struct inspect *inspect) {
   struct shape_binding *bindings;
   ARENA_NEW(&inspect->arena, bindings, (size_t)inspect->n_shapes + (size_t)inspect->flat->graph->n_inputs);
@@ -113,8 +114,15 @@ static assay_status infer_costs(struct inspect *inspect) {
   }
   TRY(bind_rest(inspect, bindings, n, &n));
   struct shapes shapes;
-  return shapes_infer_visit(inspect->flat->graph, op_schemas(), bindings, n, true, &inspect->arena, cost_visit,
-                            &inspect->cost, &shapes);
+  inspect->costing = shapes_infer_visit(inspect->flat->graph, fold_schemas(), bindings, n, true, &inspect->arena,
+                                        cost_visit, &inspect->cost, &shapes);
+  inspect->has_costs = assay_status_ok(inspect->costing);
+  bool given = inspect->n_shapes > 0 && !inspect->has_costs;
+  assay_status status = given ? inspect->costing : status_ok();
+  if (given) {
+    inspect->costing = status_ok();
+  }
+  return status;
 }
 
 static assay_status work_out(struct inspect *inspect, int depth) {
@@ -124,7 +132,7 @@ static assay_status work_out(struct inspect *inspect, int depth) {
   TRY(hash_file(inspect->path, inspect->file_digest));
   TRY(model_digest(inspect->model, inspect->graph_digest));
   inspect->inference =
-      shapes_infer(inspect->flat->graph, op_schemas(), NULL, 0, true, &inspect->arena, &inspect->shapes);
+      shapes_infer(inspect->flat->graph, fold_schemas(), NULL, 0, true, &inspect->arena, &inspect->shapes);
   inspect->has_shapes = assay_status_ok(inspect->inference);
   return inspect->has_shapes ? infer_costs(inspect) : status_ok();
 }
@@ -192,11 +200,17 @@ static void add_operators(const struct inspect *inspect, struct text *out) {
   }
 }
 
+static const char *cost_reason(const struct inspect *inspect) {
+  return assay_status_sentence(inspect->has_shapes ? inspect->costing : inspect->inference);
+}
+
 static void add_costs(const struct inspect *inspect, struct text *out) {
   const struct cost_summary *cost = &inspect->cost;
-  if (!inspect->has_shapes) {
-    text_format(out, "\nmultiply-adds: not known, since the shapes do not fit: %s\n",
-                assay_status_sentence(inspect->inference));
+  if (!inspect->has_costs) {
+    text_format(out, "\nmultiply-adds: not known: %s\n", cost_reason(inspect));
+    if (inspect->assumed.length > 0) {
+      text_format(out, "  with %s; --shape gives others\n", text_string(&inspect->assumed));
+    }
     return;
   }
   text_add(out, "\nmultiply-adds: ");
@@ -287,8 +301,9 @@ static json_t *json_metadata(const struct model *model) {
 
 static json_t *json_costs(const struct inspect *inspect) {
   const struct cost_summary *cost = &inspect->cost;
-  if (!inspect->has_shapes) {
-    return json_pack("{s:n, s:s}", "multiply_adds", "reason", assay_status_sentence(inspect->inference));
+  if (!inspect->has_costs) {
+    return json_pack("{s:n, s:s, s:s}", "multiply_adds", "reason", cost_reason(inspect), "assumed",
+                     text_string(&inspect->assumed));
   }
   json_t *by_operator = json_object();
   for (int32_t i = 0; i < cost->n_operators; i++) {
@@ -372,6 +387,7 @@ int command_inspect(struct cli *cli, int argc, char **argv) {
     status = cli->json ? show_json(&inspect) : show_text(&inspect);
   }
   assay_status_clear(&inspect.inference);
+  assay_status_clear(&inspect.costing);
   text_free(&inspect.assumed);
   model_close(inspect.flat);
   model_close(inspect.model);
