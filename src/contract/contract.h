@@ -132,7 +132,7 @@ struct contract_component {
   bool has_limits;
   double limit_min, limit_max, limit_rate; /* NAN where not given */
   bool has_pd;
-  double kp, kd; /* above 0 */
+  double kp, kd; /* kp 0 or more, kd above 0 */
   bool has_decision;
   struct decision decision; /* a threshold */
   bool allow_inf;

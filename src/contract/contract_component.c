@@ -131,9 +131,11 @@ static assay_status read_pd(struct reader *reader, const struct yaml *node, cons
     TRY(yaml_require(&reader->file, node, keys[k], what, &value));
     TRY(read_column(reader, node, keys[k], what, count, &column[k]));
     for (int32_t i = 0; i < count; i++) {
-      if (!(column[k][i] > 0)) {
-        return yaml_error(&reader->file, value->mark, "'%s' of %s is %.9g for '%s'; a gain must be above 0", keys[k],
-                          what, column[k][i], components[i].name);
+      bool fine = column[k][i] > 0 || (k == 0 && column[k][i] == 0 && !signbit(column[k][i]));
+      if (!fine) {
+        return yaml_error(&reader->file, value->mark, "'%s' of %s is %.9g for '%s'; %s", keys[k], what, column[k][i],
+                          components[i].name,
+                          k == 0 ? "a stiffness is 0 (a wheel's) or more" : "a damping must be above 0");
       }
     }
   }
