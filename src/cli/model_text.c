@@ -91,7 +91,8 @@ void text_add_size(struct text *out, double bytes, const char *unit) {
     bytes /= 1000;
     i++;
   }
-  text_format(out, i == 0 ? "%.0f %s%s" : "%.2f %s%s", bytes, prefixes[i], unit);
+  text_format(out, i == 0 ? "%.0f" : "%.2f", bytes);
+  text_format(out, i > 0 || unit[0] != '\0' ? " %s%s" : "%s%s", prefixes[i], unit);
 }
 
 assay_status json_print(json_t *json) {
