@@ -1,5 +1,6 @@
 /* `assay init MODEL [-o DIR]`: drafts contract.yaml and gate.yaml from a model and says which questions
  * are open. It replaces no file. */
+#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,25 @@ static assay_status make_drafts(struct job *job) {
   return draft_gate(policy, &job->gate);
 }
 
+static assay_status print_json(const struct job *job, const struct open_question *questions, int32_t count) {
+  json_t *list = json_array();
+  for (int32_t i = 0; i < count; i++) {
+    json_array_append_new(
+        list, json_pack("{s:i, s:i, s:s, s:s?}", "line", (int)questions[i].mark.line, "column",
+                        (int)questions[i].mark.column, "path", questions[i].path, "hint", questions[i].hint));
+  }
+  json_t *root =
+      json_pack("{s:s, s:s, s:o}", "contract", job->contract_path, "gate", job->gate_path, "open_questions", list);
+  char *text = root != NULL ? json_dumps(root, JSON_INDENT(2)) : NULL;
+  json_decref(root);
+  if (text == NULL) {
+    return status_no_memory((size_t)count * sizeof *questions);
+  }
+  puts(text);
+  free(text);
+  return status_ok();
+}
+
 static void print_questions(const struct cli *cli, const struct job *job, const struct open_question *questions,
                             int32_t count) {
   if (cli->quiet) {
@@ -114,6 +134,9 @@ static assay_status init(const struct cli *cli, struct job *job) {
   TRY(yaml_open_questions(&file, &job->arena, &questions, &count));
   TRY(file_replace(job->contract_path, job->contract.data, job->contract.length));
   TRY(file_replace(job->gate_path, job->gate.data, job->gate.length));
+  if (cli->json) {
+    return print_json(job, questions, count);
+  }
   print_questions(cli, job, questions, count);
   return status_ok();
 }
