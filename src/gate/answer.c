@@ -16,10 +16,17 @@ static assay_status copy_in(struct arena *arena, const assay_tensor *tensor, ass
   return status_ok();
 }
 
-static assay_status feed_raw(const struct contract_input *input, const assay_tensor *raw, struct arena *arena,
-                             assay_tensor *out) {
+static assay_status feed_raw(const struct contract_input *input, const char *id, const assay_tensor *raw,
+                             struct arena *arena, assay_tensor *out) {
   assay_tensor made;
-  TRY(contract_preprocess(input, raw, &made));
+  assay_status refused = contract_preprocess(input, raw, &made);
+  if (assay_code_kind_of(refused.code) == ASSAY_KIND_INPUT) {
+    assay_status unfit = status_make(ASSAY_INVALID_GOLDEN, id, "case '%s': raw/%s cannot be preprocessed: %s", id,
+                                     input->raw, assay_status_sentence(refused));
+    assay_status_clear(&refused);
+    return unfit;
+  }
+  TRY(refused);
   assay_status status = copy_in(arena, &made, out);
   tensor_free(&made);
   return status;
@@ -40,7 +47,7 @@ static assay_status feed_one(const struct contract_input *input, struct fed_case
                        input->raw);
   }
   assay_tensor view = case_step(fed->data, fed->entry, raw, step);
-  return feed_raw(input, &view, &fed->arena, &out->tensor);
+  return feed_raw(input, fed->entry->id, &view, &fed->arena, &out->tensor);
 }
 
 static assay_status feed_all(const struct contract *contract, struct fed_case *fed) {

@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "gate/assemble.h"
 #include "gate/golden.h"
+#include "gate/guard_check.h"
 #include "gate/judge.h"
 #include "gate/measure.h"
 #include "gate/pass.h"
@@ -35,31 +36,39 @@ struct gate_state {
 
 /* --- before anything runs ------------------------------------------------------------- */
 
+/* The answer that the case itself stores. */
+static assay_status check_recorded(struct gate_state *state, const struct fed_case *fed) {
+  struct gate_result *result = state->result;
+  const char *who = state->work->outputs_only ? state->work->reference : "the source";
+  struct answer answer = {0};
+  assay_status status = answer_recorded(fed, -1, &answer);
+  if (assay_status_ok(status)) {
+    status = golden_check_answer(&state->plan, fed, &answer, who, false, &result->arena, &result->reasons);
+  }
+  if (assay_status_ok(status)) {
+    status = guard_check_golden(&state->plan, fed, &answer, &result->arena, &result->reasons);
+  }
+  answer_free(&answer);
+  return status;
+}
+
 static assay_status check_case(struct gate_state *state, int32_t index) {
   struct gate_result *result = state->result;
   struct fed_case fed = {0};
-  struct answer answer = {0};
   assay_status status = fed_case_make(&state->plan, index, &fed);
   if (status.code == ASSAY_INVALID_GOLDEN) {
-    struct gate_reasons *reasons = &result->reasons;
-    assay_status said = golden_say(&result->arena, reasons, gate_reason_of(ASSAY_INVALID_GOLDEN), &fed, -1, "%s",
-                                   assay_status_sentence(status));
+    assay_status said = golden_say(&result->arena, &result->reasons, gate_reason_of(ASSAY_INVALID_GOLDEN), &fed, -1,
+                                   "%s", assay_status_sentence(status));
     assay_status_clear(&status);
-    fed_case_free(&state->plan, &fed);
-    return said;
-  }
-  if (assay_status_ok(status) && !state->plan.outputs_only) {
-    status = golden_check_inputs(&state->plan, &fed, &result->arena, &result->reasons);
-  }
-  if (assay_status_ok(status) && state->work->reference_rung < 0) {
-    status = answer_recorded(&fed, -1, &answer);
-    if (assay_status_ok(status)) {
-      status = golden_check_answer(&state->plan, &fed, &answer,
-                                   state->work->outputs_only ? state->work->reference : "the source", false,
-                                   &result->arena, &result->reasons);
+    status = said;
+  } else if (assay_status_ok(status)) {
+    if (!state->plan.outputs_only) {
+      status = golden_check_inputs(&state->plan, &fed, &result->arena, &result->reasons);
+    }
+    if (assay_status_ok(status) && state->work->reference_rung < 0) {
+      status = check_recorded(state, &fed);
     }
   }
-  answer_free(&answer);
   fed_case_free(&state->plan, &fed);
   return status;
 }
@@ -137,6 +146,7 @@ static assay_status take_candidate(void *user, const struct fed_case *fed, int32
   struct gate_state *state = sink->state;
   struct rung_state *rung = sink->rung;
   int32_t reference = state->work->reference_rung;
+  TRY(guard_check_rung(&state->plan, fed, answer, &state->result->arena, rung->pass.reasons));
   if (reference >= 0) {
     const struct pass *from = &state->rungs[reference].pass;
     return measure_case(rung->measure, fed, &from->answers[valid], answer, rung->pass.wide || from->wide,

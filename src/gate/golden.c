@@ -74,11 +74,6 @@ static assay_status check_validity(const struct plan *plan, const struct fed_cas
 assay_status golden_check_inputs(const struct plan *plan, const struct fed_case *fed, struct arena *arena,
                                  struct gate_reasons *reasons) {
   TRY(check_validity(plan, fed, arena, reasons));
-  if (fed->entry->guard != NULL) {
-    TRY(golden_say(arena, reasons, gate_reason_of(ASSAY_GUARD_UNSUPPORTED), fed, 0,
-                   "case '%s' states the guard's expected answer '%s', which this assay cannot check yet",
-                   fed->entry->id, fed->entry->guard));
-  }
   return golden_check_recomputed(plan, fed, arena, reasons);
 }
 

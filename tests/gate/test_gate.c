@@ -456,6 +456,45 @@ static void groups_are_by_tag_and_magnitude(void **state) {
   temp_free(folder);
 }
 
+static void the_guards_answer_is_a_decision(void **state) {
+  (void)state;
+  static const struct {
+    const char *guard;
+    float golden, rung;
+    enum verdict verdict;
+    int exit_code;
+  } ways[] = {
+      {"accept", 1.0F, 1.0F, VERDICT_PASS, 0},
+      {"ACTION_LIMIT", 1.7F, 1.7F, VERDICT_PASS, 0},
+      {"accept", 1.5995F, 1.6005F, VERDICT_REJECT, 1}, /* well within the tolerance */
+      {"ACTION_LIMIT", 1.6005F, 1.5995F, VERDICT_REJECT, 1},
+      {"accept", 1.7F, 1.7F, VERDICT_BLOCKED, 2}, /* the source itself would be refused */
+      {"maybe", 1.0F, 1.0F, VERDICT_BLOCKED, 2},
+  };
+  for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    char *folder = policy_folder();
+    const float golden[3] = {ways[i].golden, 0, 0.9F}, answered[1][3] = {{ways[i].rung, 0, 0.9F}};
+    temp_write(
+        folder, "contract.yaml",
+        "assay: 1\npolicy: toy\nmodel: policy.onnx\ninputs: [{name: obs, dtype: float32, shape: [1, 3]}]\n"
+        "outputs:\n  - {name: action, dtype: float32, shape: [1, 3], axes: [batch, component], components: "
+        "[{names: [a, b, c], unit: rad, tolerance: {max: 0.01, saturation: 3}, limits: {min: -1.6, max: 1.6}}]}\n");
+    temp_write(folder, "gate.yaml", policy_recorded_gate);
+    struct corpus_builder *builder = build_corpus(temp_path(folder, "golden"), CORPUS_GOLDEN);
+    build_f32(builder, "inputs/obs", "1,3", golden);
+    build_f32(builder, "outputs/action", "1,3", golden);
+    build_case(builder, &(struct corpus_case){.id = "c0", .guard = ways[i].guard});
+    build_done(builder);
+    policy_run(folder, "candidate", answered, 1);
+    struct gate_result *result = policy_verify(folder);
+    expect_verdict(result, ways[i].verdict, ways[i].exit_code);
+    assert_int_equal(rung_reasons(result_rung(result, "candidate"), ASSAY_GUARD_FLIP),
+                     ways[i].verdict == VERDICT_REJECT);
+    gate_result_free(result);
+    temp_free(folder);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_same_model_passes),
@@ -479,6 +518,7 @@ int main(void) {
       cmocka_unit_test(a_corpus_of_another_role_is_refused),
       cmocka_unit_test(a_control_group_that_is_asked_for_is_not_passed_over),
       cmocka_unit_test(groups_are_by_tag_and_magnitude),
+      cmocka_unit_test(the_guards_answer_is_a_decision),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
