@@ -1,6 +1,7 @@
 /* Tolerances and decisions: how far a component may drift, and what must not change at all. A
  * threshold always says to which side the exact value belongs. */
 #include <math.h>
+#include <string.h>
 
 #include "contract/contract_reader.h"
 
@@ -100,6 +101,11 @@ static assay_status read_axis(struct reader *reader, const struct yaml *node, co
     return yaml_error(&reader->file, node->mark, "%s: output '%s' is a single number without axes", what, output->name);
   }
   int64_t axis;
+  if (node->kind == YAML_SCALAR && output->axes[0] != NULL && node->text[0] != '-' &&
+      strspn(node->text, "0123456789") == 0) {
+    return yaml_error(&reader->file, node->mark, "%s is '%.60s', which 'axes' of output '%s' does not name", what,
+                      node->text, output->name);
+  }
   TRY(yaml_int(&reader->file, node, what, -output->rank, output->rank - 1, &axis));
   *out = (int32_t)(axis < 0 ? axis + output->rank : axis);
   return status_ok();

@@ -200,7 +200,7 @@ static assay_status read_dim(struct reader *reader, const struct yaml *node, con
   }
   if (out->min > out->opt || out->opt > out->max) {
     return yaml_error(&reader->file, node->mark,
-                      "%s has min %lld, opt %lld, max %lld; they must not fall in this order", what,
+                      "%s has min %lld, opt %lld, max %lld; min must not be above opt, nor opt above max", what,
                       (long long)out->min, (long long)out->opt, (long long)out->max);
   }
   return status_ok();
