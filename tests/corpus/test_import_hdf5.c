@@ -4,6 +4,7 @@
 
 #ifdef ASSAY_HAVE_HDF5
 #include <hdf5.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,7 +27,7 @@ static hid_t create(const char *path) {
 
 /* A dataset of floats 0, 1, 2, ... of that shape. */
 static void put_floats(hid_t at, const char *name, int rank, const hsize_t *dims, hid_t type, hid_t plist) {
-  float values[4096];
+  static float values[1 << 17];
   hsize_t count = 1;
   for (int d = 0; d < rank; d++) {
     count *= dims[d];
@@ -442,6 +443,40 @@ static void a_sink_that_fails_ends_the_reading(void **state) {
   temp_free(folder);
 }
 
+/* Sends the child that reads a signal, as a fault of the library would. */
+static assay_status strike(void *user, int64_t frame, int32_t dataset, const assay_tensor *tensor) {
+  (void)frame;
+  (void)dataset;
+  (void)tensor;
+  char path[64];
+  int child = 0;
+  snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+  FILE *children = fopen(path, "re");
+  if (children != NULL && fscanf(children, "%d", &child) == 1 && child > 0) {
+    kill(child, *(int *)user);
+  }
+  if (children != NULL) {
+    fclose(children);
+  }
+  return child > 0 ? status_ok() : status_make(ASSAY_INTERNAL, NULL, "the child cannot be found");
+}
+
+static void a_child_that_falls_or_falls_silent_is_an_answer(void **state) {
+  (void)state;
+  char *folder = temp_folder();
+  const char *path = temp_path(folder, "long.h5"), *name = "long";
+  hid_t file = create(path);
+  put_floats(file, "long", 2, (const hsize_t[]){8, 16384}, H5T_IEEE_F32LE, H5P_DEFAULT); /* more than a pipe holds */
+  assert_true(H5Fclose(file) >= 0);
+  const struct hdf5_request request = {
+      .path = path, .n_datasets = 1, .datasets = &name, .to = -1, .stride = 1, .seconds = 1};
+  if (access("/proc/self/task", R_OK) == 0) {
+    ASSERT_FAILS(hdf5_read(&request, strike, &(int){SIGSEGV}), ASSAY_HDF5_INVALID, "the HDF5 library failed");
+    ASSERT_FAILS(hdf5_read(&request, strike, &(int){SIGSTOP}), ASSAY_HDF5_INVALID, "did not answer within 1 seconds");
+  }
+  temp_free(folder);
+}
+
 int main(void) {
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   const struct CMUnitTest tests[] = {
@@ -453,6 +488,7 @@ int main(void) {
       cmocka_unit_test(maps_must_name_arrays),
       cmocka_unit_test(damaged_files_do_no_harm),
       cmocka_unit_test(a_sink_that_fails_ends_the_reading),
+      cmocka_unit_test(a_child_that_falls_or_falls_silent_is_an_answer),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
