@@ -227,13 +227,33 @@ static void put_decisions(struct page *page, const struct rung_result *rung) {
 
 /* --- the rest ---------------------------------------------------------------------------- */
 
+/* Reasons before this one that say the same of the same thing, in another case. */
+static int32_t said_before(const struct gate_reasons *reasons, int32_t i, int32_t end) {
+  const struct gate_reason *reason = &reasons->items[i];
+  int32_t count = 0;
+  for (int32_t j = 0; j < end; j++) {
+    const struct gate_reason *other = &reasons->items[j];
+    bool same = other->code == reason->code && (other->component == NULL) == (reason->component == NULL) &&
+                (reason->component == NULL || strcmp(other->component, reason->component) == 0);
+    count += j != i && same;
+  }
+  return count;
+}
+
 static void put_reasons(struct page *page, const struct gate_reasons *reasons) {
   for (int32_t i = 0; i < reasons->count; i++) {
     const struct gate_reason *reason = &reasons->items[i];
+    int32_t before = said_before(reasons, i, i), all = said_before(reasons, i, reasons->count) + 1;
+    if (before >= LISTED_CASES && !page->options->verbose) {
+      continue;
+    }
     struct text code = {0};
     text_format(&code, "  %s: ", assay_code_name(reason->code));
     put_wrapped(page, text_string(&code), reason->sentence, 4);
     text_free(&code);
+    if (before == LISTED_CASES - 1 && all > LISTED_CASES && !page->options->verbose) {
+      text_format(page->out, "    and %d more like this; verdict.json lists them all\n", (int)(all - LISTED_CASES));
+    }
   }
 }
 
