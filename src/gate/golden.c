@@ -152,12 +152,14 @@ static assay_status check_output(const struct plan_output *planned, const struct
 assay_status golden_check_answer(const struct plan *plan, const struct fed_case *fed, const struct answer *answer,
                                  const char *who, bool wide, struct arena *arena, struct gate_reasons *reasons) {
   int32_t before = reasons->count;
+  int64_t elements = 0;
   /* One step is enough to find the case unfit; every output of it is named. */
   for (int64_t step = 0; step < answer->steps && reasons->count == before; step++) {
     for (int32_t o = 0; o < plan->n_outputs; o++) {
       const struct plan_output *planned = &plan->outputs[o];
-      TRY(check_output(planned, fed, answer_find(answer, step, planned->output->name), who, wide, step, arena,
-                       reasons));
+      const assay_tensor *tensor = answer_find(answer, step, planned->output->name);
+      TRY(check_output(planned, fed, tensor, who, wide, step, arena, reasons));
+      elements += tensor != NULL && planned->decides ? tensor_count(tensor) : 0;
     }
     for (int32_t i = 0; i < answer->step[step].n_outputs; i++) {
       const char *name = answer->step[step].outputs[i].name;
@@ -168,5 +170,12 @@ assay_status golden_check_answer(const struct plan *plan, const struct fed_case 
       }
     }
   }
-  return status_ok();
+  if (elements > 0 || reasons->count > before) {
+    return status_ok();
+  }
+  /* Such a case would vanish among others that agree. */
+  return golden_say(arena, reasons, gate_reason_of(ASSAY_NOTHING_COMPARED), fed, -1,
+                    "case '%s': %s answers with nothing that could be compared: %s; take the case out, or store what "
+                    "was answered",
+                    fed->entry->id, who, answer->steps == 0 ? "a sequence of no steps" : "no element of any output");
 }

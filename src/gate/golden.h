@@ -14,8 +14,8 @@ ASSAY_MUST_CHECK assay_status golden_check_inputs(const struct plan *plan, const
 /* The part of it that recomputes. */
 ASSAY_MUST_CHECK assay_status golden_check_recomputed(const struct plan *plan, const struct fed_case *fed,
                                                       struct arena *arena, struct gate_reasons *reasons);
-/* An answer that is to be compared with: complete, typed and shaped as the contract says, finite. `who`
- * gave it; `wide`: in fp64. */
+/* An answer that is to be compared with: complete, typed and shaped as the contract says, finite, and not
+ * empty. `who` gave it; `wide`: in fp64. */
 ASSAY_MUST_CHECK assay_status golden_check_answer(const struct plan *plan, const struct fed_case *fed,
                                                   const struct answer *answer, const char *who, bool wide,
                                                   struct arena *arena, struct gate_reasons *reasons);
