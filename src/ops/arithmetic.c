@@ -138,19 +138,16 @@ assay_status run_div(struct op_run *run) {
   return binary_run(run, &kernels);
 }
 
-/* fmod=1: the sign of the dividend, as in C; fmod=0: the sign of the divisor, integers alone. */
+/* fmod=1: the sign of the dividend, as in C; fmod=0: the sign of the divisor, until opset 27 for integers alone. */
 assay_status run_mod(struct op_run *run) {
-  bool fmod = node_attribute_int(run->node, "fmod", 0) != 0;
-  struct binary_kernels kernels = KERNELS_OF(fmod);
-  if (!fmod) {
-    kernels.i64 = run->kernels->i64_mod;
-    kernels.u64 = run->kernels->u64_mod;
-    if (dtype_is_float(run->inputs[0]->dtype)) {
-      return status_make(ASSAY_NODE_INVALID, NULL, "Mod of %s needs fmod=1", assay_dtype_name(run->inputs[0]->dtype));
-    }
+  bool fmod = node_attribute_int(run->node, "fmod", 0) != 0, floats = dtype_is_float(run->inputs[0]->dtype);
+  if (!fmod && floats && run->node->opset < 28) {
+    return status_make(ASSAY_NODE_INVALID, NULL, "Mod of %s needs fmod=1 before opset 28",
+                       assay_dtype_name(run->inputs[0]->dtype));
   }
+  struct binary_kernels kernels = KERNELS_OF(mod), like_c = KERNELS_OF(fmod);
   TRY(want_no_zero(run, run->inputs[1]));
-  return binary_run(run, &kernels);
+  return binary_run(run, fmod ? &like_c : &kernels);
 }
 
 assay_status run_prelu(struct op_run *run) {

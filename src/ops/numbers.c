@@ -253,14 +253,13 @@ static int64_t saturated(double x, double low, double high) {
   return x >= high ? (int64_t)high : (x <= low ? (int64_t)low : (x == x ? (int64_t)x : 0));
 }
 
+/* Below a byte a float keeps the low bits of its truncated integer, as ONNX's own tests have it. */
 static void store_packed(assay_dtype dtype, void *data, int64_t start, int64_t n, enum number_kind kind,
                          const void *in) {
   unsigned bits = (unsigned)assay_dtype_bits(dtype);
-  double low = dtype_is_signed(dtype) ? -(double)(1U << (bits - 1)) : 0;
-  double high = low + (double)(1U << bits) - 1;
   for (int64_t i = 0; i < n; i++) {
-    int64_t x = kind == NUMBER_F32   ? saturated((double)((const float *)in)[i], low, high)
-                : kind == NUMBER_F64 ? saturated(((const double *)in)[i], low, high)
+    int64_t x = kind == NUMBER_F32   ? i64_from_f64((double)((const float *)in)[i])
+                : kind == NUMBER_F64 ? i64_from_f64(((const double *)in)[i])
                                      : ((const int64_t *)in)[i];
     packed_set(data, bits, start + i, (unsigned)((uint64_t)x & 15));
   }

@@ -1,11 +1,8 @@
 /* Softmax, LogSoftmax, Hardmax. Until opset 12 the tensor is taken as a matrix, all dimensions from `axis` (1 unless
  * given) on being one row; from 13 on a row is one axis, the last unless given. */
+#include "ops/axis_rows.h"
 #include "ops/elementwise.h"
 #include "ops/infer_help.h"
-
-struct softmax_rows {
-  int64_t outer, length, inner; /* element (o, i, k) lies at (o * length + i) * inner + k */
-};
 
 static assay_status softmax_axis(const struct node *node, int rank, int *axis) {
   int64_t given = node_attribute_int(node, "axis", node->opset < 13 ? 1 : -1);
@@ -31,11 +28,11 @@ assay_status infer_softmax(struct infer *infer) {
   return infer_same(infer);
 }
 
-static struct softmax_rows rows_of(const assay_tensor *x, int axis, bool flatten) {
-  struct softmax_rows rows = {1, 1, 1};
-  for (int d = 0; d < x->rank; d++) {
-    int64_t *part = d < axis ? &rows.outer : (d == axis || flatten ? &rows.length : &rows.inner);
-    *part *= x->dims[d];
+static struct axis_rows rows_of(const assay_tensor *x, int axis, bool flatten) {
+  struct axis_rows rows = axis_rows_of(x, axis);
+  if (flatten && axis < x->rank) {
+    rows.length *= rows.inner;
+    rows.inner = 1;
   }
   return rows;
 }
@@ -44,7 +41,7 @@ typedef void softmax_f32(const float *x, int64_t n, float *y);
 typedef void softmax_f64(const double *x, int64_t n, double *y);
 
 struct softmax_walk {
-  struct softmax_rows rows;
+  struct axis_rows rows;
   softmax_f32 *f32;
   softmax_f64 *f64;
   enum number_kind kind;
@@ -55,12 +52,12 @@ struct softmax_walk {
 
 static void softmax_range(void *argument, int64_t begin, int64_t end, int worker) {
   const struct softmax_walk *walk = argument;
-  const struct softmax_rows *rows = &walk->rows;
+  const struct axis_rows *rows = &walk->rows;
   size_t size = number_size(walk->kind);
   bool direct = rows->inner == 1 && number_is_native(walk->x->dtype, walk->kind);
   char *buffer = walk->buffers + (size_t)worker * (size_t)rows->length * size;
   for (int64_t r = begin; r < end; r++) {
-    int64_t start = r / rows->inner * rows->length * rows->inner + r % rows->inner;
+    int64_t start = axis_row_start(rows, r);
     const void *in = buffer;
     void *out = buffer;
     if (direct) {

@@ -209,6 +209,11 @@ void test_op_Mod_10(void **state) {
   op_case_int(c, "fmod", 0);
   op_case_fails(c, ASSAY_NODE_INVALID, "fmod=1");
   op_case_free(c);
+  c = op_case_new("Mod", "", 28);
+  op_case_input(c, ASSAY_FLOAT32, DIMS(6), F32(-4, 7, -4, 4, 1, 5));
+  op_case_input(c, ASSAY_FLOAT32, DIMS(6), F32(3, -3, 2, -2, 0, -INF));
+  op_case_expect(c, 0, ASSAY_FLOAT32, DIMS(6), F32(2, -2, 0, -0.0F, NAN, -INF));
+  op_case_free(c);
 }
 
 void test_op_Pow_1(void **state) {

@@ -52,6 +52,7 @@ BOTH_CALL(pow)
 BOTH_CALL(min)
 BOTH_CALL(max)
 BOTH_CALL(fmod)
+BOTH_CALL(mod)
 BOTH(prelu, u < 0.0F ? v * u : u, u < 0.0 ? v * u : u)
 
 COMPARISON(equal, u == v)

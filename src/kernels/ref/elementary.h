@@ -88,4 +88,20 @@ static inline double fmod_f64(double a, double b) {
 /* Exact in double, and what is left of a float by a float is one. */
 static inline float fmod_f32(float a, float b) { return (float)fmod_f64((double)a, (double)b); }
 
+/* The sign of the remainder, a zero's too, follows the divisor, as Python has it. */
+static inline double mod_f64(double a, double b) {
+  double r = fmod_f64(a, b);
+  if (r == 0.0) {
+    return f64_sign_of(0.0, b);
+  }
+  return r == r && (r < 0.0) != (b < 0.0) ? r + b : r;
+}
+static inline float mod_f32(float a, float b) {
+  float r = fmod_f32(a, b);
+  if (r == 0.0F) {
+    return f32_sign_of(0.0F, b);
+  }
+  return r == r && (r < 0.0F) != (b < 0.0F) ? r + b : r;
+}
+
 #endif
