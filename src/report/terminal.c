@@ -219,7 +219,7 @@ static void put_decisions(struct page *page, const struct rung_result *rung) {
     put_verdict(page, decision->verdict, 8);
     put_cut(page, name, 20, true);
     text_format(page->out, " %s: %" PRId64 " of %" PRId64 " flip\n", decision->what, decision->flips, decision->n);
-    text_format(page->out, "%31s%" PRId64 " with a margin below the drift of %.3g; the smallest margin is %.3g\n", "",
+    text_format(page->out, "%31s%" PRId64 " with a margin below the drift of %.3g; smallest margin %.3g\n", "",
                 decision->low_margin, decision->drift, decision->smallest_margin);
     put_decision_cases(page, decision);
   }
