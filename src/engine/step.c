@@ -245,6 +245,17 @@ static assay_status prepare(struct step *step, const struct infer_value *const *
   return status_ok();
 }
 
+static void round_operands(struct op_run *run, float *values, int64_t count) {
+  const struct step *step = run->engine;
+  policy_round(&step->plan->engine->policy, values, values, count);
+}
+
+/* Does the policy round anything of this node? */
+static bool rounds(const struct step *step) {
+  const struct policy *policy = &step->plan->engine->policy;
+  return !step->kept && (policy->tf32_operands || policy->storage != ASSAY_UNDEFINED);
+}
+
 static void begin_run(struct step *step) {
   struct engine *engine = step->plan->engine;
   step->run.op = step->op;
@@ -257,6 +268,7 @@ static void begin_run(struct step *step) {
   step->run.resize = step_resize;
   step->run.scratch = step_scratch;
   step->run.subgraph = nested_run;
+  step->run.round_operands = rounds(step) ? round_operands : NULL;
 }
 
 /* An early step is prepared at once, with what the analysis knows. */

@@ -77,6 +77,9 @@ struct op_run {
   assay_status (*resize)(struct op_run *run, int32_t output, assay_dtype dtype, const int64_t *dims, int rank);
   /* More scratch than prepare could know; valid until run() returns. */
   assay_status (*scratch)(struct op_run *run, size_t bytes, void **out);
+  /* Rounds operands of products that the operator makes itself, such as a hidden state, as the precision policy rounds
+   * the node's own (float32 alone); NULL where nothing is rounded. */
+  void (*round_operands)(struct op_run *run, float *values, int64_t count);
   /* Runs a subgraph attribute of this node. inputs by the subgraph's input order; outputs
    * are views valid until the next call for this node. */
   assay_status (*subgraph)(struct op_run *run, const struct graph *graph, const assay_tensor *inputs, int32_t n_inputs,

@@ -185,7 +185,7 @@ static void set_sizes(struct recurrent *r, const int64_t *x, const int64_t *w) {
 struct recurrent_layout {
   size_t w, r[2];                     /* packed, of all directions */
   size_t w_direction, r_direction[2]; /* bytes of one direction */
-  size_t x, h, c, hr, t, hidden_gate, lengths, rows, scratch, bytes;
+  size_t x, h, c, hr, t, hidden_gate, rounded, lengths, rows, scratch, bytes;
 };
 
 static assay_status place(size_t *at, size_t *total, int64_t a, int64_t b, size_t c) {
@@ -226,6 +226,7 @@ static assay_status layout_run(const struct dot_kernels *dot, const struct recur
   TRY(place(&out->hr, &total, r->batch, gates, dot->size));
   TRY(place(&out->t, &total, 4, r->hidden, dot->size));
   TRY(place(&out->hidden_gate, &total, r->batch, r->hidden, dot->size));
+  TRY(place(&out->rounded, &total, r->batch, r->hidden, dot->size));
   TRY(place(&out->lengths, &total, r->batch, 1, sizeof(int64_t)));
   TRY(place(&out->rows, &total, r->batch, 1, sizeof(char *)));
   out->bytes = total;
@@ -394,6 +395,11 @@ void recurrent_activate(const struct recurrent_step *s, int i, void *x, int64_t 
 
 void recurrent_multiply(struct recurrent_step *s, int part, const void *from, char *to, int64_t to_row) {
   const struct recurrent *r = s->recurrent;
+  if (s->run->round_operands != NULL && s->dtype == ASSAY_FLOAT32) {
+    memcpy(s->rounded, from, (size_t)(r->batch * r->hidden) * s->size);
+    s->run->round_operands(s->run, (float *)(void *)s->rounded, r->batch * r->hidden);
+    from = s->rounded;
+  }
   struct dot_products p = {.count = 1,
                            .g = {.m = r->batch,
                                  .n = r->kind->widths[part] * r->hidden,
@@ -556,6 +562,8 @@ assay_status recurrent_run(struct op_run *run, const struct recurrent_kind *kind
                                .hr = base + layout.hr,
                                .t = base + layout.t,
                                .hidden_gate = base + layout.hidden_gate,
+                               .rounded = base + layout.rounded,
+                               .run = run,
                                .scratch = base + layout.scratch,
                                .lengths = lengths};
     s.r_bias = s.w_bias == NULL ? NULL : s.w_bias + (size_t)gates * dot.size;

@@ -65,6 +65,8 @@ struct recurrent_step {
   int direction;
   const struct dot_kernels *dot;
   struct pool *pool;
+  struct op_run *run; /* for the rounding of h where the precision policy asks for it */
+  char *rounded;      /* batch rows of hidden */
   const char *r[2];   /* packed, of this direction */
   const char *w_bias; /* gates * hidden, or NULL */
   const char *r_bias;

@@ -5,6 +5,7 @@
 
 #include "core/memory.h"
 #include "model/graph.h"
+#include "tensor/floatfmt.h"
 
 enum { MAX_INPUTS = 64, MAX_OUTPUTS = 32, MAX_ATTRIBUTES = 24 };
 
@@ -16,7 +17,7 @@ struct op_case {
   struct attribute attributes[MAX_ATTRIBUTES];
   int32_t input_numbers[MAX_INPUTS], output_numbers[MAX_OUTPUTS];
   assay_tensor inputs[MAX_INPUTS]; /* UNDEFINED where absent */
-  bool computed;
+  bool computed, rounding;
   assay_tensor outputs[MAX_OUTPUTS];
 };
 
@@ -109,6 +110,18 @@ void op_case_outputs(struct op_case *c, int n) {
 void op_case_clear_inputs(struct op_case *c) {
   c->node.n_inputs = 0;
   c->computed = false;
+}
+
+void op_case_round_operands(struct op_case *c) {
+  c->rounding = true;
+  c->computed = false;
+}
+
+static void round_to_tf32(struct op_run *run, float *values, int64_t count) {
+  (void)run;
+  for (int64_t i = 0; i < count; i++) {
+    values[i] = tf32_round(values[i]);
+  }
 }
 
 static struct attribute *next_attribute(struct op_case *c, const char *name, enum attribute_kind kind) {
@@ -288,7 +301,8 @@ static assay_status compute(struct way *way, struct pool *pool) {
                        .pool = pool,
                        .engine = way,
                        .resize = way_resize,
-                       .scratch = way_scratch};
+                       .scratch = way_scratch,
+                       .round_operands = c->rounding ? round_to_tf32 : NULL};
   return op->run(&run);
 }
 

@@ -57,6 +57,9 @@ void op_case_outputs(struct op_case *c, int n);
 /* Takes out the inputs, so that others can be given; attributes stay. */
 void op_case_clear_inputs(struct op_case *c);
 
+/* The precision policy rounds operands to TF32 that the operator makes itself; those of the node are the test's own. */
+void op_case_round_operands(struct op_case *c);
+
 void op_case_int(struct op_case *c, const char *name, int64_t value);
 void op_case_float(struct op_case *c, const char *name, float value);
 void op_case_string(struct op_case *c, const char *name, const char *value);

@@ -256,4 +256,18 @@ void test_op_RNN_1(void **state) {
   op_case_input(c, ASSAY_INT32, DIMS(1), I32(2));
   op_case_fails(c, ASSAY_NODE_VALUE, "sequence_lens holds 2");
   op_case_free(c);
+
+  /* The hidden state is an operand of a product too. */
+  c = op_case_new("RNN", "", 7);
+  op_case_strings(c, "activations", (const char *const[]){"Affine"}, 1);
+  op_case_input(c, ASSAY_FLOAT32, DIMS(1, 1, 1), F32(0));
+  op_case_input(c, ASSAY_FLOAT32, DIMS(1, 1, 1), F32(0));
+  op_case_input(c, ASSAY_FLOAT32, DIMS(1, 1, 1), F32(1));
+  op_case_absent(c);
+  op_case_absent(c);
+  op_case_input(c, ASSAY_FLOAT32, DIMS(1, 1, 1), F32(1.0f + 0x1p-12f));
+  op_case_expect(c, 0, ASSAY_FLOAT32, DIMS(1, 1, 1, 1), F32(1.0f + 0x1p-12f));
+  op_case_round_operands(c);
+  op_case_expect(c, 0, ASSAY_FLOAT32, DIMS(1, 1, 1, 1), F32(1));
+  op_case_free(c);
 }
