@@ -67,8 +67,8 @@ static void find_operators(struct check *check, const struct graph *graph, const
 }
 
 static void check_shapes(struct check *check, bool lenient) {
-  assay_status status =
-      shapes_infer(check->flat->graph, fold_schemas(), NULL, 0, lenient, &check->arena, &check->shapes);
+  const struct shapes_options options = {.lenient = lenient, .defaults = true};
+  assay_status status = shapes_infer(check->flat->graph, fold_schemas(), &options, &check->arena, &check->shapes);
   check->has_shapes = assay_status_ok(status);
   add_finding(check, status);
 }

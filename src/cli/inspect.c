@@ -84,7 +84,7 @@ static assay_status bind_rest(struct inspect *inspect, struct shape_binding *bin
   const struct graph *graph = inspect->flat->graph;
   for (int32_t i = 0; i < graph->n_inputs; i++) {
     const struct value *value = &graph->values[graph->inputs[i]];
-    if (value->declared.rank == RANK_UNKNOWN || is_bound(bindings, given, value->name)) {
+    if (value->declared.rank == RANK_UNKNOWN || value->initializer >= 0 || is_bound(bindings, given, value->name)) {
       continue;
     }
     int64_t *dims;
@@ -114,8 +114,13 @@ static assay_status infer_costs(struct inspect *inspect) {
   }
   TRY(bind_rest(inspect, bindings, n, &n));
   struct shapes shapes;
-  inspect->costing = shapes_infer_visit(inspect->flat->graph, fold_schemas(), bindings, n, true, &inspect->arena,
-                                        cost_visit, &inspect->cost, &shapes);
+  const struct shapes_options options = {.bindings = bindings,
+                                         .n_bindings = n,
+                                         .lenient = true,
+                                         .defaults = true,
+                                         .visitor = cost_visit,
+                                         .user = &inspect->cost};
+  inspect->costing = shapes_infer(inspect->flat->graph, fold_schemas(), &options, &inspect->arena, &shapes);
   inspect->has_costs = assay_status_ok(inspect->costing);
   bool given = inspect->n_shapes > 0 && !inspect->has_costs;
   assay_status status = given ? inspect->costing : status_ok();
@@ -131,8 +136,8 @@ static assay_status work_out(struct inspect *inspect, int depth) {
   TRY(model_summarize(inspect->flat, depth, &inspect->arena, &inspect->summary));
   TRY(hash_file(inspect->path, inspect->file_digest));
   TRY(model_digest(inspect->model, inspect->graph_digest));
-  inspect->inference =
-      shapes_infer(inspect->flat->graph, fold_schemas(), NULL, 0, true, &inspect->arena, &inspect->shapes);
+  const struct shapes_options options = {.lenient = true, .defaults = true};
+  inspect->inference = shapes_infer(inspect->flat->graph, fold_schemas(), &options, &inspect->arena, &inspect->shapes);
   inspect->has_shapes = assay_status_ok(inspect->inference);
   return inspect->has_shapes ? infer_costs(inspect) : status_ok();
 }

@@ -10,19 +10,40 @@ struct value_type model_text_type(const struct graph *graph, const struct shapes
   return shapes != NULL && value < shapes->n_values ? shapes->values[value].type : graph->values[value].declared;
 }
 
-static void add_ends(const struct graph *graph, const struct shapes *shapes, const char *what, const int32_t *values,
-                     int32_t n, struct text *out) {
-  for (int32_t i = 0; i < n; i++) {
-    struct value_type type = model_text_type(graph, shapes, values[i]);
-    text_format(out, "  %-7s %-24s ", what, graph->values[values[i]].name);
-    type_describe(&type, out);
-    text_add(out, graph_is_overridable(graph, values[i]) ? "  (has a default)\n" : "\n");
-  }
+/* With IR version 3 every weight is listed among the inputs; they are no inputs that anybody feeds. */
+static bool is_end(const struct graph *graph, int32_t value) {
+  const struct value *end = &graph->values[value];
+  return end->is_output || end->initializer < 0 || graph_is_overridable(graph, value);
 }
 
+enum { DEFAULTS_SHOWN = 5 };
+
+static void add_end(const struct graph *graph, const struct shapes *shapes, const char *what, int32_t value,
+                    struct text *out) {
+  struct value_type type = model_text_type(graph, shapes, value);
+  text_format(out, "  %-7s %-24s ", what, graph->values[value].name);
+  type_describe(&type, out);
+  text_add(out, graph_is_overridable(graph, value) ? "  (has a default)\n" : "\n");
+}
+
+/* Some exporters list every weight as an input that may be fed; a few are shown, many are counted. */
 void model_text_ends(const struct graph *graph, const struct shapes *shapes, struct text *out) {
-  add_ends(graph, shapes, "input", graph->inputs, graph->n_inputs, out);
-  add_ends(graph, shapes, "output", graph->outputs, graph->n_outputs, out);
+  int32_t n_defaults = 0;
+  for (int32_t i = 0; i < graph->n_inputs; i++) {
+    n_defaults += graph_is_overridable(graph, graph->inputs[i]);
+  }
+  for (int32_t i = 0; i < graph->n_inputs; i++) {
+    bool counted = n_defaults > DEFAULTS_SHOWN && graph_is_overridable(graph, graph->inputs[i]);
+    if (is_end(graph, graph->inputs[i]) && !counted) {
+      add_end(graph, shapes, "input", graph->inputs[i], out);
+    }
+  }
+  if (n_defaults > DEFAULTS_SHOWN) {
+    text_format(out, "  and %d inputs with a default (weights that may be fed); --json lists them\n", n_defaults);
+  }
+  for (int32_t i = 0; i < graph->n_outputs; i++) {
+    add_end(graph, shapes, "output", graph->outputs[i], out);
+  }
 }
 
 void model_text_opsets(const struct opset_import *opsets, int32_t n, struct text *out) {
@@ -55,6 +76,9 @@ static const char *kind_name(enum type_kind kind) {
 json_t *model_json_ends(const struct graph *graph, const struct shapes *shapes, const int32_t *values, int32_t n) {
   json_t *list = json_array();
   for (int32_t i = 0; i < n; i++) {
+    if (!is_end(graph, values[i])) {
+      continue;
+    }
     struct value_type type = model_text_type(graph, shapes, values[i]);
     json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o, s:b}", "name", graph->values[values[i]].name, "type",
                                           kind_name(type.kind), "dtype", assay_dtype_name(type.dtype), "shape",

@@ -61,7 +61,8 @@ const struct initializer *graph_initializer(const struct graph *graph, int32_t v
 }
 
 bool graph_is_overridable(const struct graph *graph, int32_t value) {
-  return graph_initializer(graph, value) != NULL && graph->values[value].input >= 0 && graph->model->ir_version >= 4;
+  bool listed = graph_initializer(graph, value) != NULL && graph->values[value].input >= 0;
+  return listed && graph->parent == NULL && graph->model->ir_version >= 4;
 }
 
 const struct function *node_function(const struct model *model, const struct node *node) {

@@ -184,7 +184,7 @@ const float *node_attribute_floats(const struct node *node, const char *name, in
 /* The initializer behind value v of the graph (not following `outer`), or NULL. */
 const struct initializer *graph_initializer(const struct graph *graph, int32_t value);
 /* True when an initializer may be replaced by a feed: it is listed among the
- * inputs and the IR version is 4 or newer. */
+ * main graph's inputs and the IR version is 4 or newer. */
 bool graph_is_overridable(const struct graph *graph, int32_t value);
 /* The model-local function that a node calls, or NULL: it is an operator. */
 const struct function *node_function(const struct model *model, const struct node *node);

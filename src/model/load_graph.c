@@ -125,8 +125,11 @@ static assay_status add_initializer(struct scope *scope, const Onnx__TensorProto
   TRY(load_tensor(scope->loader, proto, name, &initializer->tensor, &initializer->external_location));
   struct value_type stored = type_of_tensor(&initializer->tensor);
   TRY(check_against_input(scope, &scope->values[value], &stored));
-  scope->values[value].declared = stored;
   scope->values[value].initializer = graph->n_initializers++;
+  bool replaceable = scope->values[value].input >= 0 && scope->parent == NULL && graph->model->ir_version >= 4;
+  if (!replaceable) { /* what may be fed keeps the dimensions that it declares open */
+    scope->values[value].declared = stored;
+  }
   return status_ok();
 }
 

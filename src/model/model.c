@@ -8,10 +8,9 @@
 #include "core/memory.h"
 #include "model/load.h"
 
-/* Pages that opening looked at (tags stand between the weights) need not stay resident. */
-static void release(const struct file_map *map) {
+static void advise(const struct file_map *map, int advice) {
   if (map->data != NULL) {
-    madvise((void *)(uintptr_t)map->data, map->size, MADV_DONTNEED);
+    madvise((void *)(uintptr_t)map->data, map->size, advice);
   }
 }
 
@@ -68,13 +67,17 @@ assay_status model_open(const char *path, const struct model_options *options, s
   TRY(model_new(path, &model));
   assay_status status = file_map_open(path, &model->file);
   if (assay_status_ok(status)) {
+    /* The scan reads the few pages that hold tags and leaps over the weights between them: reading ahead would
+     * fetch these. What it looked at need not stay resident. */
+    advise(&model->file, MADV_RANDOM);
     status = open_scanned(model, model->file.data, model->file.size, path, options);
+    advise(&model->file, MADV_NORMAL);
+    advise(&model->file, MADV_DONTNEED);
   }
   if (!assay_status_ok(status)) {
     model_close(model);
     return status;
   }
-  release(&model->file);
   *out = model;
   return status_ok();
 }

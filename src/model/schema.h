@@ -61,24 +61,28 @@ struct shape_binding {
   const int64_t *dims;
 };
 
-/* Infers types and shapes of the whole graph. A contradiction between what is
- * declared and what follows is an error (SHAPE_CONFLICT, TYPE_CONFLICT) naming node
- * and value. Symbols are kept; the bindings replace symbols everywhere, and a symbol that
- * two of them give two numbers is a SHAPE_CONFLICT. Unknown operators are an error unless
- * `lenient`: then their outputs are what is declared. Calls of model-local functions count as unknown
- * operators: hand in the graph of model_inline. Results live in `arena` and point into the model. */
-ASSAY_MUST_CHECK assay_status shapes_infer(const struct graph *graph, const struct schema_source *source,
-                                           const struct shape_binding *bindings, int32_t n_bindings, bool lenient,
-                                           struct arena *arena, struct shapes *out);
-
 /* Told of each node, subgraphs' nodes included, once its outputs are settled. A subgraph that an operator
  * infers more than once is told more than once. Pointers are NULL for what is absent. */
 typedef void shapes_visitor(void *user, const struct node *node, const struct infer_value *const *inputs,
                             const struct infer_value *const *outputs);
-/* The same, with a visitor. */
-ASSAY_MUST_CHECK assay_status shapes_infer_visit(const struct graph *graph, const struct schema_source *source,
-                                                 const struct shape_binding *bindings, int32_t n_bindings, bool lenient,
-                                                 struct arena *arena, shapes_visitor *visitor, void *user,
-                                                 struct shapes *out);
+
+struct shapes_options {
+  const struct shape_binding *bindings; /* they replace symbols everywhere */
+  int32_t n_bindings;
+  bool lenient;            /* unknown operators are no error: their outputs are what is declared */
+  bool defaults;           /* initializers that may be fed and are not bound count as constants */
+  shapes_visitor *visitor; /* NULL for none */
+  void *user;              /* the visitor's */
+};
+
+/* Infers types and shapes of the whole graph. A contradiction between what is
+ * declared and what follows is an error (SHAPE_CONFLICT, TYPE_CONFLICT) naming node
+ * and value. Symbols are kept where no binding replaces them; a symbol that
+ * two of them give two numbers is a SHAPE_CONFLICT. Calls of model-local functions count as unknown
+ * operators: hand in the graph of model_inline. `options` may be NULL. Results live in `arena` and point into
+ * the model. */
+ASSAY_MUST_CHECK assay_status shapes_infer(const struct graph *graph, const struct schema_source *source,
+                                           const struct shapes_options *options, struct arena *arena,
+                                           struct shapes *out);
 
 #endif

@@ -16,15 +16,13 @@ enum {
 
 struct driver {
   const struct schema_source *source;
-  bool lenient;
+  struct shapes_options options;
   struct arena *arena;
   struct arena scratch;
   struct name_index symbols; /* -> place in numbers */
   int64_t *numbers;
   int32_t n_numbers;
   int64_t inferred;
-  shapes_visitor *visitor; /* NULL for none */
-  void *user;
 };
 
 /* One graph under way, and the one around it. */
@@ -213,7 +211,7 @@ static assay_status find_schema(struct state *state, const struct node *node, co
   } else {
     status = driver->source->find(driver->source->user, node, out);
   }
-  if (status.code == ASSAY_OPERATOR_UNKNOWN && driver->lenient) {
+  if (status.code == ASSAY_OPERATOR_UNKNOWN && driver->options.lenient) {
     assay_status_clear(&status);
     *out = NULL;
   }
@@ -283,7 +281,7 @@ static assay_status visit(const struct state *state, const struct node *node, co
   for (int32_t i = 0; i < node->n_outputs; i++) {
     outputs[i] = node->outputs[i] >= 0 ? &state->values[node->outputs[i]] : NULL;
   }
-  state->driver->visitor(state->driver->user, node, inputs, outputs);
+  state->driver->options.visitor(state->driver->options.user, node, inputs, outputs);
   return status_ok();
 }
 
@@ -311,7 +309,7 @@ static assay_status infer_node(struct state *state, const struct node *node) {
   TRY(find_schema(state, node, &schema));
   if (schema != NULL && schema->infer != NULL) {
     assay_status status = infer_outputs(state, node, schema, inputs, outputs);
-    if (status.code == ASSAY_OPERATOR_UNKNOWN && driver->lenient) { /* known, but not for these types */
+    if (status.code == ASSAY_OPERATOR_UNKNOWN && driver->options.lenient) { /* known, but not for these types */
       assay_status_clear(&status);
       clear_outputs(node, outputs);
     }
@@ -322,10 +320,23 @@ static assay_status infer_node(struct state *state, const struct node *node) {
       TRY(settle(state, node, node->outputs[i], &outputs[i]));
     }
   }
-  return driver->visitor != NULL ? visit(state, node, inputs) : status_ok();
+  return driver->options.visitor != NULL ? visit(state, node, inputs) : status_ok();
 }
 
 /* --- graphs ------------------------------------------------------------------------------------- */
+
+/* Is the initializer what a run would see? One that may be fed is, where nothing else is said of it. */
+static bool is_constant(const struct state *state, int32_t value) {
+  const struct shapes_options *options = &state->driver->options;
+  if (!graph_is_overridable(state->graph, value)) {
+    return true;
+  }
+  bool constant = options->defaults;
+  for (int32_t i = 0; i < options->n_bindings; i++) {
+    constant = constant && !text_equal(options->bindings[i].input, state->graph->values[value].name);
+  }
+  return constant;
+}
 
 /* Inputs, weights and captured values. `inputs` is what the node around a subgraph hands in. */
 static assay_status set_givens(struct state *state, const struct infer_value *inputs) {
@@ -341,7 +352,8 @@ static assay_status set_givens(struct state *state, const struct infer_value *in
   }
   for (int32_t i = 0; i < graph->n_initializers; i++) {
     int32_t value = graph->initializers[i].value;
-    if (!graph_is_overridable(graph, value)) {
+    if (is_constant(state, value)) {
+      state->values[value].type = type_of_tensor(&graph->initializers[i].tensor);
       TRY(constant_of_tensor(state->driver->arena, &graph->initializers[i].tensor, &state->values[value]));
     }
   }
@@ -373,9 +385,9 @@ static assay_status infer_subgraph(struct infer *infer, const struct graph *grap
   return status_ok();
 }
 
-static assay_status bind_all(struct driver *driver, const struct graph *graph, const struct shape_binding *bindings,
-                             int32_t n_bindings) {
-  int32_t dims = 0;
+static assay_status bind_all(struct driver *driver, const struct graph *graph) {
+  const struct shape_binding *bindings = driver->options.bindings;
+  int32_t n_bindings = driver->options.n_bindings, dims = 0;
   for (int32_t i = 0; i < n_bindings; i++) {
     if (bindings[i].rank < 0 || bindings[i].rank > ASSAY_RANK_MAX) {
       return status_make(ASSAY_SHAPE_CONFLICT, bindings[i].input, "input '%s' was given rank %d; assay takes up to %d",
@@ -392,8 +404,9 @@ static assay_status bind_all(struct driver *driver, const struct graph *graph, c
 }
 
 /* Bound inputs have the shape they were bound to. */
-static void apply_bindings(struct state *state, const struct shape_binding *bindings, int32_t n_bindings) {
-  for (int32_t i = 0; i < n_bindings; i++) {
+static void apply_bindings(struct state *state) {
+  const struct shape_binding *bindings = state->driver->options.bindings;
+  for (int32_t i = 0; i < state->driver->options.n_bindings; i++) {
     struct value_type *type = &state->values[graph_find_value(state->graph, bindings[i].input)].type;
     type->rank = bindings[i].rank;
     for (int32_t k = 0; k < bindings[i].rank; k++) {
@@ -402,30 +415,25 @@ static void apply_bindings(struct state *state, const struct shape_binding *bind
   }
 }
 
-static assay_status infer_all(struct driver *driver, const struct graph *graph, const struct shape_binding *bindings,
-                              int32_t n_bindings, struct shapes *out) {
-  TRY(bind_all(driver, graph, bindings, n_bindings));
+static assay_status infer_all(struct driver *driver, const struct graph *graph, struct shapes *out) {
+  TRY(bind_all(driver, graph));
   struct state state = {driver, graph, NULL, NULL};
   ARENA_NEW(driver->arena, state.values, graph->n_values);
   TRY(set_givens(&state, NULL));
-  apply_bindings(&state, bindings, n_bindings);
+  apply_bindings(&state);
   TRY(infer_graph(&state));
   *out = (struct shapes){graph->n_values, state.values};
   return status_ok();
 }
 
-assay_status shapes_infer_visit(const struct graph *graph, const struct schema_source *source,
-                                const struct shape_binding *bindings, int32_t n_bindings, bool lenient,
-                                struct arena *arena, shapes_visitor *visitor, void *user, struct shapes *out) {
+assay_status shapes_infer(const struct graph *graph, const struct schema_source *source,
+                          const struct shapes_options *options, struct arena *arena, struct shapes *out) {
   *out = (struct shapes){0};
-  struct driver driver = {.source = source, .lenient = lenient, .arena = arena, .visitor = visitor, .user = user};
-  assay_status status = infer_all(&driver, graph, bindings, n_bindings, out);
+  struct driver driver = {.source = source, .arena = arena};
+  if (options != NULL) {
+    driver.options = *options;
+  }
+  assay_status status = infer_all(&driver, graph, out);
   arena_free(&driver.scratch);
   return status;
-}
-
-assay_status shapes_infer(const struct graph *graph, const struct schema_source *source,
-                          const struct shape_binding *bindings, int32_t n_bindings, bool lenient, struct arena *arena,
-                          struct shapes *out) {
-  return shapes_infer_visit(graph, source, bindings, n_bindings, lenient, arena, NULL, NULL, out);
 }

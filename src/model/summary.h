@@ -54,7 +54,7 @@ struct cost_summary {
   int32_t n_operators;
 };
 
-/* A shapes_visitor for struct cost_summary, to be handed to shapes_infer_visit. */
+/* A shapes_visitor for struct cost_summary, for shapes_infer. */
 shapes_visitor cost_visit;
 
 #endif

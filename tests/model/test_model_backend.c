@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 
 #include "core/file.h"
+#include "engine/fold.h"
 #include "model/model.h"
-#include "ops/ops.h"
 #include "shared_files.h"
 #include "support.h"
 
@@ -35,7 +35,8 @@ static assay_status open_and_infer(const char *path) {
   TRY(model_open(path, NULL, &model));
   assay_status status = model_inline(model, &flat);
   if (assay_status_ok(status)) {
-    status = shapes_infer(flat->graph, op_schemas(), NULL, 0, true, &arena, &shapes);
+    const struct shapes_options options = {.lenient = true, .defaults = true};
+    status = shapes_infer(flat->graph, fold_schemas(), &options, &arena, &shapes);
   }
   arena_free(&arena);
   model_close(flat);

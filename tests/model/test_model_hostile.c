@@ -136,7 +136,7 @@ static assay_status use_model(const struct model *model, const struct model *fla
   struct shapes shapes;
   struct model_summary summary;
   TRY(model_digest(model, digest));
-  assay_status status = shapes_infer(flat->graph, &source, NULL, 0, true, &arena, &shapes);
+  assay_status status = shapes_infer(flat->graph, &source, NULL, &arena, &shapes);
   if (assay_status_ok(status)) {
     status = model_summarize(flat, 2, &arena, &summary);
   }

@@ -1,7 +1,8 @@
 /* Opening models: what is in the graph, and that wrong ones are refused with their own code. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/memory.h"
@@ -141,12 +142,15 @@ static void initializers_that_are_inputs_are_defaults_from_ir_4_on(void **state)
   for (int64_t ir = 3; ir <= 8; ir += 5) {
     struct proto *model = onnx_model(ir, 9), *graph = onnx_graph(model);
     onnx_input(graph, "x", ASSAY_FLOAT32, "1");
-    onnx_input(graph, "w", ASSAY_FLOAT32, "1");
+    onnx_input(graph, "w", ASSAY_FLOAT32, "n");
     onnx_f32(graph, "w", "1", (const float[]){2});
     onnx_node(graph, "Mul", "x,w", "y");
-    onnx_output(graph, "y", ASSAY_FLOAT32, "1");
+    onnx_output(graph, "y", ASSAY_FLOAT32, "?");
     struct model *opened = onnx_open(model);
-    assert_int_equal(graph_is_overridable(opened->graph, graph_find_value(opened->graph, "w")), ir >= 4);
+    int32_t w = graph_find_value(opened->graph, "w");
+    assert_int_equal(graph_is_overridable(opened->graph, w), ir >= 4);
+    /* What may be fed may have another size than its default. */
+    assert_int_equal(opened->graph->values[w].declared.dims[0].value, ir >= 4 ? DIM_UNKNOWN : 1);
     model_close(opened);
     proto_free(model);
   }
@@ -232,8 +236,120 @@ static void two_nodes_of_one_name_are_a_note(void **state) {
   expect_note(model, ASSAY_NODE_NAME_DUPLICATE, "'twin'");
 }
 
+/* --- large models ------------------------------------------------------------------- */
+
+static void put_varint(FILE *file, uint64_t value) {
+  for (; value > 0x7f; value >>= 7) {
+    fputc((int)(value & 0x7f) | 0x80, file);
+  }
+  fputc((int)value, file);
+}
+
+static size_t varint_size(uint64_t value) { return value > 0x7f ? 1 + varint_size(value >> 7) : 1; }
+
+/* A message field whose last `hole` bytes are a hole in the file. */
+static void put_field(FILE *file, int field, const uint8_t *bytes, size_t size, size_t hole) {
+  fputc(field << 3 | 2, file);
+  put_varint(file, size + hole);
+  fwrite(bytes, 1, size, file);
+  fseek(file, (long)hole, SEEK_CUR);
+}
+
+/* 267 MB of weights that take no place on the disk: 300 tensors, each added to x. */
+static void write_large_model(const char *path) {
+  enum { COUNT = 300, ELEMENTS = 222500, BYTES = 4 * ELEMENTS };
+  struct proto *model = onnx_model(8, 17), *nodes = proto_new();
+  size_t size, head_size, total;
+  onnx_input(nodes, "x", ASSAY_FLOAT32, "222500");
+  onnx_output(nodes, "y299", ASSAY_FLOAT32, "222500");
+  for (int i = 0; i < COUNT; i++) {
+    char inputs[32], output[16];
+    snprintf(inputs, sizeof inputs, i == 0 ? "x,w%d" : "y%d,w%d", i == 0 ? i : i - 1, i);
+    snprintf(output, sizeof output, "y%d", i);
+    onnx_node(nodes, "Add", inputs, output);
+  }
+  uint8_t *head = onnx_bytes(model, &head_size), *bytes = proto_serialize(nodes, &size);
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  total = size;
+  for (int pass = 0; pass < 2; pass++) {
+    if (pass == 1) {
+      fwrite(head, 1, head_size, file);
+      fputc(7 << 3 | 2, file);
+      put_varint(file, total);
+      fwrite(bytes, 1, size, file);
+    }
+    for (int i = 0; i < COUNT; i++) {
+      char name[16];
+      struct proto *tensor = proto_new();
+      snprintf(name, sizeof name, "w%d", i);
+      proto_int(tensor, 1, ELEMENTS);
+      proto_int(tensor, 2, ASSAY_FLOAT32);
+      proto_string(tensor, 8, name);
+      proto_wire(tensor, "\x4a\x90\xa9\x36", 4); /* raw_data, 890000 bytes */
+      size_t tensor_size;
+      uint8_t *tensor_bytes = proto_serialize(tensor, &tensor_size);
+      if (pass == 0) {
+        total += 1 + varint_size(tensor_size + BYTES) + tensor_size + BYTES;
+      } else {
+        put_field(file, 5, tensor_bytes, tensor_size, BYTES);
+      }
+      free(tensor_bytes);
+      proto_free(tensor);
+    }
+  }
+  assert_int_equal(ftruncate(fileno(file), ftell(file)), 0);
+  assert_int_equal(fclose(file), 0);
+  free(head);
+  free(bytes);
+  proto_free(nodes);
+  proto_free(model);
+}
+
+static long resident_kb(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+static void opening_a_large_model_touches_no_weights(void **state) {
+  (void)state;
+  char path[] = "/tmp/assay-large-XXXXXX";
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  close(fd);
+  write_large_model(path);
+  struct timespec begin, end;
+  long before = resident_kb();
+  struct model *model;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  ASSERT_OK(model_open(path, NULL, &model));
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  double seconds = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+  assert_int_equal(model->graph->n_initializers, 300);
+  assert_true(model->file.size > 267000000);
+  assert_in_range(resident_kb() - before, 0, 40000);
+  assert_true(seconds < 0.5);
+  model_close(model);
+  unlink(path);
+}
+
+static void a_message_of_over_2_gib_is_refused(void **state) {
+  (void)state;
+  char path[] = "/tmp/assay-huge-XXXXXX";
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  assert_int_equal(ftruncate(fd, (off_t)1 << 31), 0);
+  close(fd);
+  struct model *model;
+  ASSERT_FAILS(model_open(path, NULL, &model), ASSAY_MODEL_TOO_LARGE, "external data");
+  unlink(path);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(opening_a_large_model_touches_no_weights),
+      cmocka_unit_test(a_message_of_over_2_gib_is_refused),
       cmocka_unit_test(a_graph_is_found_as_written),
       cmocka_unit_test(unsorted_nodes_are_sorted_with_a_note),
       cmocka_unit_test(a_branch_captures_a_value_around_it),

@@ -129,7 +129,8 @@ static void close_world(struct world *world) {
 
 static assay_status infer_with(struct world *world, const struct schema_source *from,
                                const struct shape_binding *bindings, int32_t n, bool lenient) {
-  return shapes_infer(world->model->graph, from, bindings, n, lenient, &world->arena, &world->shapes);
+  const struct shapes_options options = {.bindings = bindings, .n_bindings = n, .lenient = lenient};
+  return shapes_infer(world->model->graph, from, &options, &world->arena, &world->shapes);
 }
 
 static void assert_type(const struct world *world, const char *value, const char *expected) {
@@ -264,6 +265,14 @@ static void nodes_of_constants_are_folded(void **state) {
   assert_type(&world, "y", "float32[6,7]");
   assert_type(&world, "z", "float32[...]"); /* the default of an input may be replaced */
   assert_int_equal(folded, 2);              /* Like of fixed, and Fill, which the test cannot compute */
+  const struct shape_binding binding = {"default", 1, (const int64_t[]){2}};
+  struct shapes_options options = {.defaults = true};
+  ASSERT_OK(shapes_infer(world.model->graph, &folding, &options, &world.arena, &world.shapes));
+  assert_type(&world, "z", "float32[4,5]");
+  options.bindings = &binding;
+  options.n_bindings = 1;
+  ASSERT_OK(shapes_infer(world.model->graph, &folding, &options, &world.arena, &world.shapes));
+  assert_type(&world, "z", "float32[...]"); /* fed after all */
   close_world(&world);
 }
 
@@ -319,7 +328,7 @@ static void calls_have_to_be_written_out_first(void **state) {
   ASSERT_FAILS(infer_with(&world, &source, NULL, 0, false), ASSAY_OPERATOR_UNKNOWN, "'call'");
   struct model *flat;
   ASSERT_OK(model_inline(world.model, &flat));
-  ASSERT_OK(shapes_infer(flat->graph, &source, NULL, 0, false, &world.arena, &world.shapes));
+  ASSERT_OK(shapes_infer(flat->graph, &source, NULL, &world.arena, &world.shapes));
   assert_int_equal(world.shapes.values[graph_find_value(flat->graph, "y")].type.dims[0].value, 3);
   model_close(flat);
   close_world(&world);

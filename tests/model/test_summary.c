@@ -81,7 +81,8 @@ static double cost_of(struct proto *proto) {
   struct arena arena = {0};
   struct shapes shapes;
   struct cost_summary cost = {0};
-  ASSERT_OK(shapes_infer_visit(model->graph, op_schemas(), NULL, 0, true, &arena, cost_visit, &cost, &shapes));
+  const struct shapes_options options = {.lenient = true, .visitor = cost_visit, .user = &cost};
+  ASSERT_OK(shapes_infer(model->graph, op_schemas(), &options, &arena, &shapes));
   assert_int_equal(cost.n_counted + cost.n_unknown, 1);
   double result = cost.n_unknown == 1 ? -1 : cost.multiply_adds;
   arena_free(&arena);
