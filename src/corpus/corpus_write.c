@@ -23,7 +23,8 @@ struct corpus_editor {
   int32_t n_cases, cases_capacity;
   struct corpus_dtype *dtypes;
   int32_t n_dtypes, dtypes_capacity;
-  char **written; /* paths of files that abandoning takes back */
+  char index_digest[HASH_TEXT_SIZE]; /* of corpus.yaml as it stood when it was opened */
+  char **written;                    /* paths of files that abandoning takes back */
   int32_t n_written, written_capacity;
 };
 
@@ -181,7 +182,21 @@ static void editor_free(struct corpus_editor *editor) {
   memory_free(editor);
 }
 
+static assay_status hash_index(const char *folder, char digest[HASH_TEXT_SIZE]) {
+  struct arena arena = {0};
+  char *path = path_join(&arena, folder, corpus_file);
+  assay_status status = path == NULL ? status_no_memory(strlen(folder)) : hash_file(path, digest);
+  arena_free(&arena);
+  return status;
+}
+
 static assay_status editor_begin(struct corpus_editor *editor, const char *folder) {
+  /* Digest first: a change between the two is then found at the end. */
+  assay_status hashed = hash_index(folder, editor->index_digest);
+  if (hashed.code == ASSAY_OUT_OF_MEMORY) {
+    return hashed;
+  }
+  assay_status_clear(&hashed); /* opening says better what is wrong */
   TRY(corpus_open_to_write(folder, &editor->corpus));
   const struct corpus *corpus = editor->corpus;
   for (int32_t i = 0; i < corpus->n_cases; i++) {
@@ -498,16 +513,34 @@ static void write_index(struct text *out, const struct corpus_editor *editor) {
   }
 }
 
+/* Whoever else changed the corpus meanwhile must not lose what they added. */
+static assay_status check_unchanged(const struct corpus_editor *editor) {
+  char now[HASH_TEXT_SIZE];
+  TRY(hash_index(editor->corpus->folder, now));
+  return strcmp(now, editor->index_digest) == 0
+             ? status_ok()
+             : status_make(
+                   ASSAY_CORPUS_INVALID, editor->corpus->folder,
+                   "corpus.yaml was changed by somebody else while cases were being added; nothing was added, so "
+                   "run it again");
+}
+
+static assay_status commit(const struct corpus_editor *editor, struct text *text) {
+  TRY(check_unchanged(editor));
+  write_index(text, editor);
+  if (text->length > YAML_BYTES_MAX) {
+    return status_make(
+        ASSAY_LIMIT_EXCEEDED, editor->corpus->folder,
+        "%d cases would make corpus.yaml larger than the %d bytes that are read; make several corpora of "
+        "them",
+        editor->n_cases, YAML_BYTES_MAX);
+  }
+  return replace_index(editor->corpus->folder, text);
+}
+
 assay_status corpus_edit_commit(struct corpus_editor *editor) {
   struct text text = {0};
-  write_index(&text, editor);
-  assay_status status =
-      text.length <= YAML_BYTES_MAX
-          ? replace_index(editor->corpus->folder, &text)
-          : status_make(ASSAY_LIMIT_EXCEEDED, editor->corpus->folder,
-                        "%d cases would make corpus.yaml larger than the %d bytes that are read; make "
-                        "several corpora of them",
-                        editor->n_cases, YAML_BYTES_MAX);
+  assay_status status = commit(editor, &text);
   text_free(&text);
   if (!assay_status_ok(status)) {
     corpus_edit_abandon(editor);

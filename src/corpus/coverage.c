@@ -63,6 +63,7 @@ static assay_status watch_input(struct survey *survey, const char *name, int32_t
   }
   if (input != NULL) {
     watch->input.unit = input->unit;
+    watch->input.is_state = input->is_state;
     watch->input.has_legal = input->has_legal;
     watch->input.has_typical = input->has_typical;
     watch->input.legal_min = input->legal_min, watch->input.legal_max = input->legal_max;

@@ -29,6 +29,7 @@ struct coverage_range {
 /* One input tensor over all samples. */
 struct coverage_input {
   const char *name, *unit; /* unit: NULL when not given */
+  bool is_state;           /* carried from step to step; it need not be fed */
   int64_t n_samples;
   struct coverage_range seen;
   bool has_legal, has_typical;

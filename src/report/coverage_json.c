@@ -93,6 +93,7 @@ static void write_input(struct json *json, const struct coverage_input *input) {
   json_open(json, NULL, '{', false);
   json_text(json, "name", input->name);
   json_text(json, "unit", input->unit);
+  json_bool(json, "state", input->is_state);
   json_int(json, "samples", input->n_samples);
   write_range(json, &input->seen);
   write_bounds(json, "legal", input->has_legal, input->legal_min, input->legal_max);

@@ -116,7 +116,7 @@ static void add_input(struct text *out, const struct coverage_input *input, size
   add_padded(out, input->name, width);
   text_add(out, "  ");
   if (input->n_samples == 0) {
-    text_add(out, "never fed\n");
+    text_add(out, input->is_state ? "carried, never fed\n" : "never fed\n");
     return;
   }
   add_range(out, &input->seen);

@@ -414,6 +414,29 @@ static void the_writer_keeps_what_is_there(void **state) {
   temp_free(folder);
 }
 
+static void two_editors_do_not_lose_cases(void **state) {
+  (void)state;
+  char *folder = make_corpus();
+  struct corpus_editor *one, *two;
+  struct corpus *corpus;
+  assay_tensor x = test_tensor(ASSAY_FLOAT32, "1", (const float[]){1});
+  const struct npz_entry arrays[] = {{"inputs/x", &x}, {"outputs/y", &x}};
+  struct corpus_case entry = {.id = "from one", .origin = {NULL, NULL, -1, -1, -1, -1}};
+  ASSERT_OK(corpus_edit(folder, &one));
+  ASSERT_OK(corpus_edit(folder, &two));
+  ASSERT_OK(corpus_edit_add(one, &entry, arrays, 2));
+  entry.id = "from two";
+  ASSERT_OK(corpus_edit_add(two, &entry, arrays, 2));
+  ASSERT_OK(corpus_edit_commit(one));
+  ASSERT_FAILS(corpus_edit_commit(two), ASSAY_CORPUS_INVALID, "somebody else");
+  assert_false(file_exists(temp_path(folder, "from%20two.npz")));
+  ASSERT_OK(corpus_open(folder, &corpus));
+  assert_int_equal(corpus->n_cases, 3);
+  corpus_close(corpus);
+  tensor_free(&x);
+  temp_free(folder);
+}
+
 static void a_changed_file_is_not_believed(void **state) {
   (void)state;
   char *folder = make_corpus();
@@ -538,6 +561,7 @@ int main(void) {
       cmocka_unit_test(a_sealed_corpus_is_not_opened),
       cmocka_unit_test(what_is_wrong_in_a_case_is_refused),
       cmocka_unit_test(the_writer_keeps_what_is_there),
+      cmocka_unit_test(two_editors_do_not_lose_cases),
       cmocka_unit_test(a_changed_file_is_not_believed),
       cmocka_unit_test(damaged_files_do_no_harm),
       cmocka_unit_test(every_failed_allocation_is_an_answer),
