@@ -274,6 +274,7 @@ assay_status conv_sizes(const struct node *node, const int64_t *x, const int64_t
     spatial[i - 2] = dim_of(x[i]);
   }
   TRY(window_read(node, spatial, rank - 2, w + 2, false, &out->window));
+  TRY(window_check_area(&out->window));
   out->groups = node_attribute_int(node, "group", 1);
   out->images = x[0];
   out->filters = w[0] / out->groups;
@@ -306,7 +307,9 @@ assay_status prepare_conv(struct op_prepare *prepare) {
   int64_t x_dims[ASSAY_RANK_MAX], w_dims[ASSAY_RANK_MAX];
   struct dot_kernels kernels;
   struct conv *conv = &state->conv;
-  if (!type_dims(x, x_dims) || !type_dims(w, w_dims) || !dot_kernels_find(prepare->kernels, w->dtype, &kernels)) {
+  int64_t n;
+  if (!type_dims(x, x_dims) || !type_dims(w, w_dims) || !shape_count(x_dims, x->rank, &n) ||
+      !shape_count(w_dims, w->rank, &n) || !dot_kernels_find(prepare->kernels, w->dtype, &kernels)) {
     return status_ok();
   }
   TRY(conv_sizes(prepare->node, x_dims, w_dims, x->rank, conv));

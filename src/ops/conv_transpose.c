@@ -55,6 +55,7 @@ static assay_status transpose_sizes(const struct node *node, const int64_t *x, c
     spatial[i - 2] = dim_of(x[i]);
   }
   TRY(window_read_transposed(node, spatial, rank - 2, w + 2, &out->window));
+  TRY(window_check_area(&out->window));
   out->transposed = true;
   out->groups = node_attribute_int(node, "group", 1);
   out->images = x[0];
@@ -120,7 +121,9 @@ assay_status prepare_conv_transpose(struct op_prepare *prepare) {
   int64_t x_dims[ASSAY_RANK_MAX], w_dims[ASSAY_RANK_MAX];
   struct dot_kernels kernels;
   struct conv *conv = &state->conv;
-  if (!type_dims(x, x_dims) || !type_dims(w, w_dims) || !dot_kernels_find(prepare->kernels, w->dtype, &kernels)) {
+  int64_t n;
+  if (!type_dims(x, x_dims) || !type_dims(w, w_dims) || !shape_count(x_dims, x->rank, &n) ||
+      !shape_count(w_dims, w->rank, &n) || !dot_kernels_find(prepare->kernels, w->dtype, &kernels)) {
     return status_ok();
   }
   TRY(transpose_sizes(prepare->node, x_dims, w_dims, x->rank, conv));

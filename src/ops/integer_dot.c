@@ -46,10 +46,11 @@ static assay_status check_zero(const struct infer *infer, int32_t zero, int32_t 
   if (z == NULL || v == NULL || !type_dims(&z->type, z_dims) || !type_dims(&v->type, v_dims)) {
     return status_ok();
   }
-  struct matrices of = matrices_of(v_dims, v->type.rank, column);
-  if (!shape_count(z_dims, z->type.rank, &n)) {
+  int64_t elements;
+  if (!shape_count(z_dims, z->type.rank, &n) || !shape_count(v_dims, v->type.rank, &elements)) {
     return status_make(ASSAY_SHAPE_CONFLICT, NULL, "%s has an impossible shape", what);
   }
+  struct matrices of = matrices_of(v_dims, v->type.rank, column);
   return quantum_check(what, n, &of, axis);
 }
 
@@ -113,10 +114,10 @@ assay_status matmul_integer_prepare(struct op_prepare *prepare, const struct int
   ARENA_NEW(prepare->arena, state, 1);
   prepare->state = state;
   const struct infer_value *a = prepare->inputs[at->a], *b = prepare->inputs[at->b];
-  int64_t a_dims[ASSAY_RANK_MAX], b_dims[ASSAY_RANK_MAX], a_elements;
+  int64_t a_dims[ASSAY_RANK_MAX], b_dims[ASSAY_RANK_MAX], a_elements, b_elements;
   struct dot_kernels dot;
   if (!type_dims(&a->type, a_dims) || !type_dims(&b->type, b_dims) || !shape_count(a_dims, a->type.rank, &a_elements) ||
-      !dot_kernels_find(prepare->kernels, ASSAY_INT32, &dot)) {
+      !shape_count(b_dims, b->type.rank, &b_elements) || !dot_kernels_find(prepare->kernels, ASSAY_INT32, &dot)) {
     return status_ok();
   }
   struct matrices of = matrices_of(b_dims, b->type.rank, true);
@@ -246,10 +247,10 @@ assay_status conv_integer_prepare(struct op_prepare *prepare, const struct integ
   ARENA_NEW(prepare->arena, state, 1);
   prepare->state = state;
   const struct infer_value *x = prepare->inputs[at->a], *w = prepare->inputs[at->b];
-  int64_t x_dims[ASSAY_RANK_MAX], w_dims[ASSAY_RANK_MAX], x_elements;
+  int64_t x_dims[ASSAY_RANK_MAX], w_dims[ASSAY_RANK_MAX], x_elements, w_elements;
   struct dot_kernels dot;
   if (!type_dims(&x->type, x_dims) || !type_dims(&w->type, w_dims) || !shape_count(x_dims, x->type.rank, &x_elements) ||
-      !dot_kernels_find(prepare->kernels, ASSAY_INT32, &dot)) {
+      !shape_count(w_dims, w->type.rank, &w_elements) || !dot_kernels_find(prepare->kernels, ASSAY_INT32, &dot)) {
     return status_ok();
   }
   struct conv conv = {0};

@@ -25,7 +25,9 @@ assay_status prepare_matmul(struct op_prepare *prepare) {
   const struct value_type *b = &prepare->inputs[1]->type;
   int64_t dims[ASSAY_RANK_MAX];
   struct dot_kernels kernels;
-  if (!type_dims(b, dims) || !dot_kernels_find(prepare->kernels, b->dtype, &kernels)) {
+  int64_t elements;
+  if (!type_dims(b, dims) || !shape_count(dims, b->rank, &elements) ||
+      !dot_kernels_find(prepare->kernels, b->dtype, &kernels)) {
     return status_ok();
   }
   int64_t k = dims[b->rank == 1 ? 0 : b->rank - 2], n = b->rank > 1 ? dims[b->rank - 1] : 1;

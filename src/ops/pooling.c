@@ -58,7 +58,10 @@ static void pool_planes(void *argument, int64_t begin, int64_t end, int worker) 
 static void run_planes(const struct op_run *run, pooling_kernel *kernel, const struct pooling_arguments *p) {
   const assay_tensor *x = run->inputs[0];
   struct pooling_job job = {kernel, p};
-  int64_t steps = window_area(p->out) * window_area(p->kernel);
+  int64_t steps = window_area(p->out); /* of which each looks at no more taps than there are inputs */
+  for (int axis = 0; axis < WINDOW_AXES && steps < INT32_MAX; axis++) {
+    steps *= p->kernel[axis] < p->in[axis] ? p->kernel[axis] : p->in[axis];
+  }
   if (window_area(p->out) > 0) {
     dot_share(run->pool, x->dims[0] * x->dims[1], steps, pool_planes, &job);
   }

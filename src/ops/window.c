@@ -181,3 +181,12 @@ assay_status window_read_transposed(const struct node *node, const struct dim *d
   }
   return status_ok();
 }
+
+assay_status window_check_area(const struct window *w) {
+  int64_t in, out, kernel;
+  if (!shape_count(w->in, WINDOW_AXES, &in) || !shape_count(w->out, WINDOW_AXES, &out) ||
+      !shape_count(w->kernel, WINDOW_AXES, &kernel)) {
+    return status_make(ASSAY_LIMIT_EXCEEDED, NULL, "the spatial axes are more than memory can hold");
+  }
+  return status_ok();
+}

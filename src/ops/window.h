@@ -34,7 +34,9 @@ static inline int64_t window_input_transposed(const struct window *w, int axis, 
   return i >= 0 && i % w->stride[axis] == 0 && i / w->stride[axis] < w->in[axis] ? i / w->stride[axis] : -1;
 }
 
-/* Elements of the three axes. */
+/* The sizes of in and out can be multiplied: LIMIT_EXCEEDED otherwise. */
+ASSAY_MUST_CHECK assay_status window_check_area(const struct window *w);
+/* Elements of the three axes, once they were checked. */
 static inline int64_t window_area(const int64_t *sizes) { return sizes[0] * sizes[1] * sizes[2]; }
 
 #endif

@@ -48,6 +48,16 @@ void test_op_MaxPool_1(void **state) {
                  I8(10, 11, 10, 11, 6, 7, 8, 7, 10, 11, 10, 11, -14, -13, -14, -15));
   op_case_free(c);
 
+  /* A window much larger than the input, half of it in the padding, costs no more than the input. */
+  c = op_case_new("MaxPool", "", 12);
+  op_case_outputs(c, 2);
+  op_case_ints(c, "kernel_shape", (const int64_t[]){1 << 30, 1 << 29}, 2);
+  op_case_ints(c, "pads", (const int64_t[]){1 << 29, 1 << 29, (1 << 29) - 2, 2}, 4);
+  op_case_input(c, ASSAY_FLOAT32, DIMS(1, 1, 2, 2), F32(1, 4, 3, 2));
+  op_case_expect(c, 0, ASSAY_FLOAT32, DIMS(1, 1, 1, 5), F32(-INFINITY, 3, 4, 4, 4));
+  op_case_expect(c, 1, ASSAY_INT64, DIMS(1, 1, 1, 5), I64(-1, 2, 1, 1, 1));
+  op_case_free(c);
+
   c = op_case_new("MaxPool", "", 12);
   op_case_input(c, ASSAY_FLOAT32, DIMS(1, 1, 2), F32(1, 2));
   op_case_fails(c, ASSAY_NODE_INVALID, "no attribute kernel_shape");

@@ -32,20 +32,32 @@ static int64_t tap_at(const struct pooling_arguments *p, int axis, int64_t posit
   return position * p->stride[axis] - p->pad[axis] + tap * p->dilation[axis];
 }
 
-static bool inside(const struct pooling_arguments *p, int axis, int64_t i) { return i >= 0 && i < p->in[axis]; }
+/* The taps of an output along an axis that have an input: begin..end. */
+static void tap_range(const struct pooling_arguments *p, int axis, int64_t position, int64_t *begin, int64_t *end) {
+  int64_t first = tap_at(p, axis, position, 0), step = p->dilation[axis], left = p->in[axis] - first;
+  *begin = first < 0 ? (-first + step - 1) / step : 0;
+  *end = left <= 0 ? 0 : (left + step - 1) / step;
+  *end = *end < p->kernel[axis] ? *end : p->kernel[axis];
+  *begin = *begin < *end ? *begin : *end;
+}
 
 static void max_row(const struct pooling_arguments *p, const T *plane, int64_t z, int64_t y, T *out) {
   for (int64_t x = 0; x < p->out[2]; x++) {
     out[x] = LOWEST;
   }
-  for (int64_t a = 0; a < p->kernel[0]; a++) {
-    int64_t iz = tap_at(p, 0, z, a);
-    for (int64_t b = 0; b < p->kernel[1]; b++) {
-      int64_t iy = tap_at(p, 1, y, b);
-      for (int64_t c = 0; inside(p, 0, iz) && inside(p, 1, iy) && c < p->kernel[2]; c++) {
+  int64_t a_begin, a_end, b_begin, b_end;
+  tap_range(p, 0, z, &a_begin, &a_end);
+  tap_range(p, 1, y, &b_begin, &b_end);
+  /* Taps of the last axis that some output of the row has: beyond these there is nothing to look at. */
+  int64_t c_begin, c_end, unused;
+  tap_range(p, 2, p->out[2] - 1, &c_begin, &unused);
+  tap_range(p, 2, 0, &unused, &c_end);
+  for (int64_t a = a_begin; a < a_end; a++) {
+    for (int64_t b = b_begin; b < b_end; b++) {
+      const T *row = plane + (tap_at(p, 0, z, a) * p->in[1] + tap_at(p, 1, y, b)) * p->in[2];
+      for (int64_t c = c_begin; c < c_end; c++) {
         int64_t offset = tap_at(p, 2, 0, c), begin, end;
         row_range(p->stride[2], offset, p->in[2], p->out[2], &begin, &end);
-        const T *row = plane + (iz * p->in[1] + iy) * p->in[2];
         if (begin < end) {
           take_larger(out + begin, row + begin * p->stride[2] + offset, p->stride[2], end - begin);
         }
@@ -56,15 +68,15 @@ static void max_row(const struct pooling_arguments *p, const T *plane, int64_t z
 
 /* The first of the largest; the first NaN where there is one. -1 when the window has no input. */
 static int64_t max_index(const struct pooling_arguments *p, const T *plane, const int64_t at[3]) {
-  int64_t best = -1;
+  int64_t best = -1, begin[3], end[3];
   T best_value = LOWEST;
-  for (int64_t a = 0; a < p->kernel[0]; a++) {
-    for (int64_t b = 0; b < p->kernel[1]; b++) {
-      for (int64_t c = 0; c < p->kernel[2]; c++) {
+  for (int axis = 0; axis < 3; axis++) {
+    tap_range(p, axis, at[axis], &begin[axis], &end[axis]);
+  }
+  for (int64_t a = begin[0]; a < end[0]; a++) {
+    for (int64_t b = begin[1]; b < end[1]; b++) {
+      for (int64_t c = begin[2]; c < end[2]; c++) {
         int64_t z = tap_at(p, 0, at[0], a), y = tap_at(p, 1, at[1], b), x = tap_at(p, 2, at[2], c);
-        if (!inside(p, 0, z) || !inside(p, 1, y) || !inside(p, 2, x)) {
-          continue;
-        }
         T value = plane[(z * p->in[1] + y) * p->in[2] + x];
         if (best < 0 || value > best_value || (IS_NAN(value) && !IS_NAN(best_value))) {
           best_value = value;
@@ -135,25 +147,19 @@ static void add_run(const struct pooling_arguments *p, T lanes[POOLING_LANES], i
 /* Elements of the window of one output, taps outside the input left out, over 16 lanes. */
 static T window_sum(const struct pooling_arguments *p, const T *plane, const int64_t at[3]) {
   T lanes[POOLING_LANES] = {0};
-  int64_t done = 0, first = tap_at(p, 2, at[2], 0), step = p->dilation[2];
-  int64_t begin = first < 0 ? (-first + step - 1) / step : 0, end = begin;
-  while (end < p->kernel[2] && first + end * step < p->in[2]) {
-    end++;
+  int64_t done = 0, begin[3], end[3];
+  for (int axis = 0; axis < 3; axis++) {
+    tap_range(p, axis, at[axis], &begin[axis], &end[axis]);
   }
-  for (int64_t a = 0; a < p->kernel[0]; a++) {
-    int64_t z = tap_at(p, 0, at[0], a);
-    for (int64_t b = 0; inside(p, 0, z) && b < p->kernel[1]; b++) {
-      int64_t y = tap_at(p, 1, at[1], b);
-      if (!inside(p, 1, y)) {
+  for (int64_t a = begin[0]; a < end[0]; a++) {
+    for (int64_t b = begin[1]; b < end[1]; b++) {
+      const T *row = plane + (tap_at(p, 0, at[0], a) * p->in[1] + tap_at(p, 1, at[1], b)) * p->in[2];
+      if (p->dilation[2] == 1) {
+        add_run(p, lanes, &done, row + tap_at(p, 2, at[2], begin[2]), end[2] - begin[2]);
         continue;
       }
-      const T *row = plane + (z * p->in[1] + y) * p->in[2] + first;
-      if (step == 1) {
-        add_run(p, lanes, &done, row + begin, end - begin);
-        continue;
-      }
-      for (int64_t c = begin; c < end; c++) {
-        add_run(p, lanes, &done, row + c * step, 1);
+      for (int64_t c = begin[2]; c < end[2]; c++) {
+        add_run(p, lanes, &done, row + tap_at(p, 2, at[2], c), 1);
       }
     }
   }
@@ -162,13 +168,15 @@ static T window_sum(const struct pooling_arguments *p, const T *plane, const int
 
 /* Taps of a window along an axis that count: those with an input, or those within the padded input. */
 static int64_t counted(const struct pooling_arguments *p, int axis, int64_t position) {
-  int64_t low = p->count_padding ? -p->pad[axis] : 0, n = 0;
-  int64_t high = p->in[axis] + (p->count_padding ? p->pad_end[axis] : 0);
-  for (int64_t tap = 0; tap < p->kernel[axis]; tap++) {
-    int64_t i = tap_at(p, axis, position, tap);
-    n += i >= low && i < high;
+  int64_t begin, end;
+  tap_range(p, axis, position, &begin, &end);
+  if (!p->count_padding) {
+    return end - begin;
   }
-  return n;
+  /* The first tap lies within the padding in front; what ceil_mode adds lies behind the padding at the end. */
+  int64_t left = p->in[axis] + p->pad_end[axis] - tap_at(p, axis, position, 0);
+  int64_t within = left <= 0 ? 0 : (left + p->dilation[axis] - 1) / p->dilation[axis];
+  return within < p->kernel[axis] ? within : p->kernel[axis];
 }
 
 void NAME(sum_pool)(const struct pooling_arguments *p, int64_t begin, int64_t end) {
