@@ -132,11 +132,23 @@ static void write_case(struct text *out, const struct corpus_case *entry) {
   write_pair(out, "    ", "guard", entry->guard);
 }
 
+/* What YAML cannot carry (a name that is not UTF-8) must not make a corpus that nobody can open. */
+static assay_status check_readable(const struct text *text) {
+  struct arena arena = {0};
+  struct yaml_file file;
+  assay_status status = text_status(text);
+  if (assay_status_ok(status)) {
+    status = yaml_parse(text->data, text->length, "corpus.yaml, as it would be", ASSAY_CORPUS_INVALID, &arena, &file);
+  }
+  arena_free(&arena);
+  return status_prefix(status, "a name or tag cannot be written to corpus.yaml");
+}
+
 /* Puts the text in place of corpus.yaml in the folder. */
 static assay_status replace_index(const char *folder, const struct text *text) {
   struct arena arena = {0};
   char *path = path_join(&arena, folder, corpus_file);
-  assay_status status = text_status(text);
+  assay_status status = check_readable(text);
   if (assay_status_ok(status)) {
     status = path == NULL ? status_no_memory(strlen(folder)) : file_replace(path, text->data, text->length);
   }
@@ -162,11 +174,16 @@ static assay_status check_free(const char *folder) {
 
 assay_status corpus_new(const char *folder, const struct corpus_head *head) {
   TRY(check_free(folder));
-  TRY(folder_make(folder));
   struct text text = {0};
   write_head(&text, head);
   text_add(&text, "cases: []\n");
-  assay_status status = replace_index(folder, &text);
+  assay_status status = check_readable(&text);
+  if (assay_status_ok(status)) {
+    status = folder_make(folder);
+  }
+  if (assay_status_ok(status)) {
+    status = replace_index(folder, &text);
+  }
   text_free(&text);
   return status;
 }

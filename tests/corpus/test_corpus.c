@@ -437,6 +437,54 @@ static void two_editors_do_not_lose_cases(void **state) {
   temp_free(folder);
 }
 
+/* Names with everything that YAML gives a meaning to come back; what YAML cannot carry is refused. */
+static void strange_names_survive_or_are_refused(void **state) {
+  (void)state;
+  static const char *const names[] = {"- x", ": ", "#c", "a: b", "{",  "\"",   "'",    "true", "~",    "1e3",
+                                      "..",  "!x", "&a", " b",   "b ", "a\\b", "TODO", "<<",   "日本", "="};
+  enum { COUNT = sizeof names / sizeof *names };
+  char *folder = temp_folder();
+  struct corpus_editor *editor;
+  struct corpus *corpus;
+  assay_tensor x = test_tensor(ASSAY_FLOAT32, "1", (const float[]){1});
+  const struct npz_entry arrays[] = {{"inputs/x", &x}, {"outputs/y", &x}};
+  ASSERT_FAILS(corpus_new(folder, &(struct corpus_head){.role = CORPUS_GOLDEN, .policy = "\xFF"}), ASSAY_YAML_SYNTAX,
+               "cannot be written");
+  ASSERT_OK(corpus_new(folder, &(struct corpus_head){.role = CORPUS_GOLDEN, .policy = "#"}));
+  ASSERT_OK(corpus_edit(folder, &editor));
+  for (int i = 0; i < COUNT; i++) {
+    const struct case_tag tag = {names[i], names[i]};
+    ASSERT_OK(corpus_edit_add(
+        editor,
+        &(struct corpus_case){
+            .id = names[i], .n_tags = 1, .tags = &tag, .guard = names[i], .origin = {names[i], NULL, -1, -1, -1, -1}},
+        arrays, 2));
+  }
+  ASSERT_OK(corpus_edit_commit(editor));
+  ASSERT_OK(corpus_open(folder, &corpus));
+  assert_string_equal(corpus->policy, "#");
+  assert_int_equal(corpus->n_cases, COUNT);
+  for (int i = 0; i < COUNT; i++) {
+    assert_string_equal(corpus->cases[i].id, names[i]);
+    assert_string_equal(corpus->cases[i].tags[0].key, names[i]);
+    assert_string_equal(corpus->cases[i].tags[0].value, names[i]);
+    assert_string_equal(corpus->cases[i].guard, names[i]);
+    assert_string_equal(corpus->cases[i].origin.file, names[i]);
+  }
+  corpus_close(corpus);
+  ASSERT_OK(corpus_edit(folder, &editor));
+  ASSERT_OK(
+      corpus_edit_add(editor, &(struct corpus_case){.id = "\xFF", .origin = {NULL, NULL, -1, -1, -1, -1}}, arrays, 2));
+  assay_status status = corpus_edit_commit(editor);
+  assert_int_equal(assay_code_kind_of(status.code), ASSAY_KIND_INPUT);
+  assay_status_clear(&status);
+  ASSERT_OK(corpus_open(folder, &corpus)); /* still the one before */
+  assert_int_equal(corpus->n_cases, COUNT);
+  corpus_close(corpus);
+  tensor_free(&x);
+  temp_free(folder);
+}
+
 static void a_changed_file_is_not_believed(void **state) {
   (void)state;
   char *folder = make_corpus();
@@ -562,6 +610,7 @@ int main(void) {
       cmocka_unit_test(what_is_wrong_in_a_case_is_refused),
       cmocka_unit_test(the_writer_keeps_what_is_there),
       cmocka_unit_test(two_editors_do_not_lose_cases),
+      cmocka_unit_test(strange_names_survive_or_are_refused),
       cmocka_unit_test(a_changed_file_is_not_believed),
       cmocka_unit_test(damaged_files_do_no_harm),
       cmocka_unit_test(every_failed_allocation_is_an_answer),
