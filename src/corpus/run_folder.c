@@ -157,6 +157,11 @@ static assay_status write_index(struct run_writer *writer, struct text *text) {
   text_add(text, writer->cases.length > 0 ? "cases:\n" : "cases: []\n");
   text_add(text, text_string(&writer->cases));
   TRY(text_status(text));
+  /* A name that is not UTF-8 must not make a run that nobody can open. */
+  struct yaml_file file;
+  TRY(status_prefix(
+      yaml_parse(text->data, text->length, "run.yaml, as it would be", ASSAY_RUN_INVALID, &writer->arena, &file),
+      "a name cannot be written to run.yaml"));
   char *path = path_join(&writer->arena, writer->staging, run_file);
   return path == NULL ? status_no_memory(strlen(writer->staging)) : file_replace(path, text->data, text->length);
 }

@@ -88,6 +88,9 @@ static void an_abandoned_run_leaves_nothing(void **state) {
   ASSERT_FAILS(run_writer_case(writer, "a", &entry, 1), ASSAY_RUN_INVALID, "already");
   ASSERT_FAILS(run_writer_case(writer, "b", &input, 1), ASSAY_INTERNAL, "inputs/x");
   run_writer_abandon(writer);
+  ASSERT_OK(run_writer_open(temp_path(folder, "run"), &writer));
+  ASSERT_OK(run_writer_fact(writer, "model", "\xFF.onnx"));
+  ASSERT_FAILS(run_writer_commit(writer), ASSAY_YAML_SYNTAX, "cannot be written");
   struct arena arena = {0};
   char **names;
   size_t count;
