@@ -28,7 +28,11 @@ static bool must_fail(void) {
 }
 
 void *memory_alloc(size_t count, size_t size) {
-  return must_fail() ? NULL : calloc(count == 0 ? 1 : count, size == 0 ? 1 : size);
+  size_t bytes;
+  if (!size_mul(count, size, &bytes) || must_fail()) {
+    return NULL;
+  }
+  return calloc(bytes == 0 ? 1 : bytes, 1);
 }
 
 void *memory_resize(void *block, size_t count, size_t size) {

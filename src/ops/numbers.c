@@ -113,7 +113,7 @@ static void load_f64(const void *data, int64_t start, int64_t stride, int64_t n,
 /* Integers of fewer than 8 bits, low bits first in their bytes. */
 static int64_t packed_get(assay_dtype dtype, const void *data, int64_t i) {
   unsigned bits = (unsigned)assay_dtype_bits(dtype), each = 8 / bits;
-  unsigned field = ((const uint8_t *)data)[i / each] >> (unsigned)(i % each) * bits & ((1U << bits) - 1);
+  unsigned field = (unsigned)((const uint8_t *)data)[i / each] >> (unsigned)(i % each) * bits & ((1U << bits) - 1);
   bool negative = dtype_is_signed(dtype) && field >> (bits - 1) != 0;
   return (int64_t)field - (negative ? (int64_t)1 << bits : 0);
 }

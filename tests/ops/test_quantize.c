@@ -22,6 +22,7 @@ void test_op_QuantizeLinear_10(void **state) {
   op_case_input(c, ASSAY_FLOAT64, DIMS(2), F64(-3, 2.5));
   op_case_input(c, ASSAY_FLOAT64, SCALAR, F64(1));
   op_case_expect(c, 0, ASSAY_UINT8, DIMS(2), U8(0, 2));
+  op_case_free(c);
 
   c = op_case_new("QuantizeLinear", "", 19); /* (e) fp16: +-0.2 / 0.25 */
   op_case_input(c, ASSAY_FLOAT16, DIMS(2), U16(0x3266, 0xB266));
