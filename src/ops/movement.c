@@ -581,8 +581,11 @@ assay_status run_space_to_depth(struct op_run *run) {
   int64_t b;
   TRY(block_size(run->node, &b));
   int64_t n = in->dims[0], c = in->dims[1], h = in->dims[2] / b, w = in->dims[3] / b, row = in->dims[3];
-  struct view view = {
-      .rank = 6, .dims = {n, b, b, c, h, w}, .strides = {c * in->dims[2] * row, row, 1, in->dims[2] * row, b * row, b}};
+  int64_t image = c * in->dims[2] * row, plane = in->dims[2] * row;
+  struct view view = {.rank = 6, .dims = {n, b, b, c, h, w}, .strides = {image, row, 1, plane, b * row, b}};
+  if (node_attribute_is(run->node, "mode", "CRD", false)) { /* from opset 28 on: the channel leads */
+    view = (struct view){.rank = 6, .dims = {n, c, b, b, h, w}, .strides = {image, plane, row, 1, b * row, b}};
+  }
   TRY(output_become(run, 0, in->dtype, (int64_t[]){n, c * b * b, h, w}, 4));
   view_copy(run, &view, in->data, run->outputs[0]->data, element_size(in->dtype));
   return status_ok();

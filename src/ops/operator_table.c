@@ -75,7 +75,7 @@ assay_status op_find(const struct node *node, const struct op **out) {
     const struct op *op = &operators[i];
     if (strcmp(op->domain, node->domain) == 0 && node->opset >= op->since && node->opset <= op->until) {
       *out = op;
-      return status_ok();
+      return op_check_attributes(node);
     }
   }
   return unknown_operator(node);

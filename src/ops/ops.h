@@ -86,8 +86,11 @@ struct op_run {
                            assay_tensor *outputs, int32_t n_outputs);
 };
 
-/* The operator for a node, or OPERATOR_UNKNOWN with what the table has instead. */
+/* The operator for a node, or OPERATOR_UNKNOWN with what the table has instead; NODE_INVALID when the node has an
+ * attribute that the operator does not have at that opset. */
 ASSAY_MUST_CHECK assay_status op_find(const struct node *node, const struct op **out);
+/* The part of op_find that looks at the attributes. */
+ASSAY_MUST_CHECK assay_status op_check_attributes(const struct node *node);
 /* The same behind model/'s interface (its `fold` is NULL; the engine has one). */
 const struct schema_source *op_schemas(void);
 int32_t op_count(void);

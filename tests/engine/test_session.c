@@ -266,6 +266,32 @@ static void test_what_cannot_be_run_fails_at_load(void **state) {
   expect_refused(with_node("", "Tanh", ASSAY_UINT8, false), ASSAY_OPERATOR_DTYPE, "the_node");
 }
 
+/* y = Softmax(x) with one attribute. */
+static struct proto *with_attribute(int64_t opset, const char *name, bool as_float) {
+  struct proto *model = onnx_model(8, opset), *graph = onnx_graph(model);
+  onnx_input(graph, "x", ASSAY_FLOAT32, "2,2");
+  struct proto *node = onnx_node_of(graph, "", opset < 11 ? "Clip" : "Softmax", "the_node", "x", "y");
+  if (as_float) {
+    onnx_float(node, name, 1);
+  } else {
+    onnx_int(node, name, 1);
+  }
+  onnx_output(graph, "y", ASSAY_FLOAT32, NULL);
+  return model;
+}
+
+static void test_unknown_attributes_fail_at_load(void **state) {
+  (void)state;
+  expect_refused(with_attribute(17, "axes", false), ASSAY_NODE_INVALID, "attribute 'axes', which operator 'Softmax'");
+  expect_refused(with_attribute(17, "axis", true), ASSAY_NODE_INVALID, "takes in another type at opset 17");
+  expect_refused(with_attribute(6, "maximum", true), ASSAY_NODE_INVALID, "does not have at opset 6");
+  struct runs runs;
+  runs_open(&runs, with_attribute(17, "axis", false), plain);
+  runs_close(&runs);
+  runs_open(&runs, with_attribute(6, "max", true), plain);
+  runs_close(&runs);
+}
+
 static void test_only_tensors_can_be_fed(void **state) {
   (void)state;
   struct proto *model = onnx_model(8, 17), *graph = onnx_graph(model);
@@ -323,6 +349,7 @@ int main(void) {
       cmocka_unit_test(test_outputs_that_nothing_computes),
       cmocka_unit_test(test_nan_leaves_in_one_form),
       cmocka_unit_test(test_what_cannot_be_run_fails_at_load),
+      cmocka_unit_test(test_unknown_attributes_fail_at_load),
       cmocka_unit_test(test_only_tensors_can_be_fed),
       cmocka_unit_test(test_memory_may_fail_anywhere),
   };
