@@ -2,8 +2,10 @@
  * header but this file's depends on libsodium. */
 #include "core/hash.h"
 
+#include <errno.h>
 #include <sodium/crypto_hash_sha256.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/file.h"
 
@@ -38,10 +40,28 @@ void hash_bytes(const void *bytes, size_t size, char out[HASH_TEXT_SIZE]) {
   hash_end(&hash, out);
 }
 
+/* Read and not mapped: a mapped file would count as memory of the process, all of it. */
 assay_status hash_file(const char *path, char out[HASH_TEXT_SIZE]) {
-  struct file_map map;
-  TRY(file_map_open(path, &map));
-  hash_bytes(map.data, map.size, out);
-  file_map_close(&map);
+  enum { CHUNK = 1 << 16 };
+  int fd;
+  uint64_t size;
+  struct hash hash;
+  unsigned char chunk[CHUNK];
+  TRY(file_open_plain(path, &fd, &size));
+  hash_begin(&hash);
+  for (;;) {
+    ssize_t got = read(fd, chunk, CHUNK);
+    if (got > 0) {
+      hash_add(&hash, chunk, (size_t)got);
+    } else if (got == 0) {
+      break;
+    } else if (errno != EINTR) {
+      int error = errno;
+      close(fd);
+      return status_make(ASSAY_FILE_UNREADABLE, path, "the file cannot be read: %s", strerror(error));
+    }
+  }
+  close(fd);
+  hash_end(&hash, out);
   return status_ok();
 }
