@@ -3,6 +3,7 @@
 # counts; a program without cases, or one that ended without naming what failed, counts as one.
 
 function note(kind, what, why) {
+  sub(/^skipped: */, "", why)
   line = kind ": " what (why != "" ? " (" why ")" : "")
   if (!(line in noted)) {
     noted[line] = 1
@@ -103,8 +104,11 @@ END {
     failed++
     note("failed", "ctest", "it ran no test")
   }
+  for (i = 1; i <= n_lines; i++) { # what failed stands last, where it is seen
+    if (lines[i] ~ /^skipped/) print lines[i]
+  }
   for (i = 1; i <= n_lines; i++) {
-    print lines[i]
+    if (lines[i] ~ /^failed/) print lines[i]
   }
   printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped > summary
 }

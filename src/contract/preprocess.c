@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "contract/apply.h"
-#include "contract/resize.h"
+#include "contract/resize_image.h"
 #include "core/fpenv.h"
 #include "core/memory.h"
 

@@ -1,7 +1,7 @@
 /* The weights of resizing and their application, one axis at a time. Everything is computed in double
  * in the order written, so that the answer is the same everywhere; nothing is rounded here unless
  * Pillow's 8-bit arithmetic is asked for. */
-#include "contract/resize.h"
+#include "contract/resize_image.h"
 
 #include <math.h>
 #include <string.h>

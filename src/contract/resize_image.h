@@ -1,6 +1,6 @@
 /* Resizing of images: the arithmetic alone, on planes of doubles. Private to contract/. */
-#ifndef CONTRACT_RESIZE_H
-#define CONTRACT_RESIZE_H
+#ifndef CONTRACT_RESIZE_IMAGE_H
+#define CONTRACT_RESIZE_IMAGE_H
 
 #include "contract/contract.h"
 
