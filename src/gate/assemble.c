@@ -301,6 +301,7 @@ static assay_status assemble_component(const struct rung_measured *measured, int
   out->physical_noise = noise_of(floors->self.physical[c], floors->rounding.physical[c], floors->floor.physical[c]);
   out->raw_distinguishable = !(out->drift.raw.max <= out->raw_noise.floor);
   out->physical_distinguishable = !(out->drift.physical.max <= out->physical_noise.floor);
+  out->torque_max = component->has_pd ? component->kp * out->drift.physical.max : NAN;
   out->verdict = VERDICT_PASS;
   out->rung_self_noise = NAN;
   if (!planned->decides) {

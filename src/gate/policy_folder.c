@@ -175,7 +175,9 @@ static assay_status bind_models(struct folder *folder, struct gate_result *resul
       if (index == NULL) {
         return status_no_memory(strlen(request->outputs_folder));
       }
-      TRY(gate_result_file(result, "run", index, shown_path(folder->options->folder, index)));
+      if (folder->rungs[r].required || file_exists(index)) { /* an optional rung says itself that it is missing */
+        TRY(gate_result_file(result, "run", index, shown_path(folder->options->folder, index)));
+      }
       continue;
     }
     if (request->model_path == NULL) {

@@ -63,6 +63,7 @@ struct component_result {
   struct space_drift rest;                        /* of the steps it does not; n == 0 when there are none */
   struct noise_figures raw_noise, physical_noise; /* of the reference */
   bool raw_distinguishable, physical_distinguishable;
+  double torque_max;      /* kp times the largest physical drift, in N*m; NAN without pd */
   double rung_self_noise; /* in the deciding space; NAN: not measured */
   int32_t n_groups;
   const struct drift_group *groups;

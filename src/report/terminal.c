@@ -183,6 +183,9 @@ static void put_details(struct page *page, const struct rung_result *rung) {
     if (component->rest.physical.n > 0) {
       put_drift_line(page, "physical", "not executed", &component->rest.physical);
     }
+    if (!isnan(component->torque_max)) {
+      text_format(page->out, "    the largest drift is %.3g N*m at the joint (pd gains)\n", component->torque_max);
+    }
     for (int32_t g = 0; g < component->n_groups; g++) {
       const struct drift_group *group = &component->groups[g];
       put_drift_line(page, group->by, group->value,

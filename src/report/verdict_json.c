@@ -156,6 +156,9 @@ static void put_component(struct json *json, const struct gate_result *result,
   put_tolerance(json, component);
   put_drift(json, result, raw ? &component->drift.raw : &component->drift.physical, component->single);
   json_number_or_null(json, "rung_self_noise", component->rung_self_noise, false);
+  if (!isnan(component->torque_max)) {
+    json_number(json, "torque_max_nm", component->torque_max, false);
+  }
   put_space(json, result, "raw", &component->drift.raw, component->raw_unit, &component->raw_noise,
             component->raw_distinguishable, component->single);
   put_space(json, result, "physical", &component->drift.physical, component->unit, &component->physical_noise,

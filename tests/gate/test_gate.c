@@ -323,6 +323,7 @@ static void optional_rungs_are_shown_and_do_not_decide(void **state) {
              "  - {name: bad, engine: assay, model: bad.onnx, required: false}\n"
              "  - {name: missing, engine: assay, model: none.onnx, required: false}\n"
              "  - {name: trt, engine: tensorrt, required: false}\n"
+             "  - {name: lost, engine: recorded, outputs: nowhere, required: false}\n"
              "  - {name: fp16, engine: assay, precision: fp16, required: false}\n");
   struct gate_result *result = policy_verify(folder);
   expect_verdict(result, VERDICT_PASS, 0);
@@ -330,6 +331,7 @@ static void optional_rungs_are_shown_and_do_not_decide(void **state) {
   assert_int_equal(result_rung(result, "missing")->verdict, VERDICT_BLOCKED);
   assert_int_equal(rung_reasons(result_rung(result, "missing"), ASSAY_FILE_MISSING), 1);
   assert_int_equal(rung_reasons(result_rung(result, "trt"), ASSAY_RUNTIME_MISSING), 1);
+  assert_int_equal(rung_reasons(result_rung(result, "lost"), ASSAY_FILE_MISSING), 1);
   assert_true(result_rung(result, "fp16")->actual.emulated);
   gate_result_free(result);
   temp_free(folder);
