@@ -15,14 +15,17 @@ libprotobuf-c-dev     build   reads ONNX
 libyaml-dev           build   reads YAML
 libjansson-dev        build   writes and reads JSON
 libzip-dev            build   reads .npz archives
-libpng-dev            build   reads images
-libjpeg-dev           build   reads images
 libsodium-dev         build   hashes, and later signs
 libhdf5-dev           build   reads HDF5 episodes
 libcmocka-dev         test    unit tests
 bats                  test    tests of the program
 python3               test    tests of the capture package
 python3-numpy         test    tests of the capture package
+python3-pip           test    installs the capture package, as its users do
+python3-setuptools    test    builds it
+python3-jsonschema    test    holds verdict.json against its schema
+xz-utils              test    unpacks ONNX's own tests, where they are at hand
+python3-torch         ci      the source framework: capture, and the export of ACT
 clang                 ci      the second compiler, and fuzzing
 libclang-rt-dev       ci      its sanitizers and libFuzzer
 clang-format          ci      the form of the source
