@@ -6,7 +6,6 @@
 
 #include "model/model.h"
 #include "support.h"
-#include "tensor/tensor.h"
 
 struct child {
   int field;

@@ -7,7 +7,6 @@
 #include "cli/model_text.h"
 #include "contract/model_signature.h"
 #include "engine/fold.h"
-#include "model/types.h"
 #include "ops/ops.h"
 
 enum { UNKNOWN_MAX = 100 }; /* operators that are missing; more would be no news */

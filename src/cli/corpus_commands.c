@@ -6,7 +6,6 @@
 
 #include "cli/corpus_cli.h"
 #include "contract/apply.h"
-#include "core/file.h"
 #include "core/text.h"
 
 struct subcommand {

@@ -10,7 +10,6 @@
 #include "core/hash.h"
 #include "engine/fold.h"
 #include "model/summary.h"
-#include "model/types.h"
 
 enum { SHAPES_MAX = 256, DEAD_SHOWN = 10 };
 

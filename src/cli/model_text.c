@@ -6,7 +6,8 @@
 
 #include "model/types.h"
 
-struct value_type model_text_type(const struct graph *graph, const struct shapes *shapes, int32_t value) {
+/* Inferred where `shapes` has it, otherwise as declared. */
+static struct value_type type_of(const struct graph *graph, const struct shapes *shapes, int32_t value) {
   return shapes != NULL && value < shapes->n_values ? shapes->values[value].type : graph->values[value].declared;
 }
 
@@ -20,7 +21,7 @@ enum { DEFAULTS_SHOWN = 5 };
 
 static void add_end(const struct graph *graph, const struct shapes *shapes, const char *what, int32_t value,
                     struct text *out) {
-  struct value_type type = model_text_type(graph, shapes, value);
+  struct value_type type = type_of(graph, shapes, value);
   text_format(out, "  %-7s %-24s ", what, graph->values[value].name);
   type_describe(&type, out);
   text_add(out, graph_is_overridable(graph, value) ? "  (has a default)\n" : "\n");
@@ -79,7 +80,7 @@ json_t *model_json_ends(const struct graph *graph, const struct shapes *shapes, 
     if (!is_end(graph, values[i])) {
       continue;
     }
-    struct value_type type = model_text_type(graph, shapes, values[i]);
+    struct value_type type = type_of(graph, shapes, values[i]);
     json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o, s:b}", "name", graph->values[values[i]].name, "type",
                                           kind_name(type.kind), "dtype", assay_dtype_name(type.dtype), "shape",
                                           json_shape(&type), "default", graph_is_overridable(graph, values[i])));

@@ -1,4 +1,5 @@
-/* What `check` and `inspect` both show of a model: inputs, outputs, imports. */
+/* What `check` and `inspect` both show of a model: inputs, outputs, imports. `shapes` is what was inferred; NULL
+ * shows types as the file declares them. */
 #ifndef CLI_MODEL_TEXT_H
 #define CLI_MODEL_TEXT_H
 
@@ -8,8 +9,6 @@
 #include "model/model.h"
 #include "model/schema.h"
 
-/* The type of a graph's value: inferred where `shapes` has it (NULL: as declared). */
-struct value_type model_text_type(const struct graph *graph, const struct shapes *shapes, int32_t value);
 /* Appends one line per input and output: "  input  x  float32[batch,3]". */
 void model_text_ends(const struct graph *graph, const struct shapes *shapes, struct text *out);
 /* Appends "ai.onnx 17, ai.onnx.ml 3". */

@@ -153,21 +153,3 @@ const struct contract_output *contract_find_output(const struct contract *contra
   }
   return NULL;
 }
-
-const struct contract_state *contract_state_of_input(const struct contract *contract, const char *input) {
-  for (int32_t i = 0; i < contract->n_states; i++) {
-    if (text_equal(contract->states[i].input, input)) {
-      return &contract->states[i];
-    }
-  }
-  return NULL;
-}
-
-const struct contract_state *contract_state_of_output(const struct contract *contract, const char *output) {
-  for (int32_t i = 0; i < contract->n_states; i++) {
-    if (text_equal(contract->states[i].output, output)) {
-      return &contract->states[i];
-    }
-  }
-  return NULL;
-}

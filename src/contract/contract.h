@@ -190,8 +190,6 @@ ASSAY_MUST_CHECK assay_status contract_parse(const char *text, size_t size, cons
 void contract_free(struct contract *contract);
 const struct contract_input *contract_find_input(const struct contract *contract, const char *name);
 const struct contract_output *contract_find_output(const struct contract *contract, const char *name);
-const struct contract_state *contract_state_of_input(const struct contract *contract, const char *input);
-const struct contract_state *contract_state_of_output(const struct contract *contract, const char *output);
 
 /* A tensor as a model declares it, for binding; dims < 0 are dynamic. */
 struct signature_tensor {

@@ -8,7 +8,6 @@
 #include "contract/apply.h"
 #include "contract/resize_image.h"
 #include "core/fpenv.h"
-#include "core/memory.h"
 
 /* Most elements of an array on its way. */
 static const int64_t elements_max = INT64_C(1) << 27;

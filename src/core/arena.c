@@ -2,6 +2,7 @@
  * ones need few blocks; nothing is ever moved. */
 #include "core/arena.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

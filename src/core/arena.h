@@ -3,7 +3,6 @@
 #ifndef CORE_ARENA_H
 #define CORE_ARENA_H
 
-#include <stdarg.h>
 #include <stddef.h>
 
 #include "core/status.h"

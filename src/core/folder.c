@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "core/file.h"
-#include "core/memory.h"
 
 enum { OPEN_FOLDERS = 32, ENTRIES_MAX = 1 << 20 };
 

@@ -33,13 +33,6 @@ void hash_end(struct hash *hash, char out[HASH_TEXT_SIZE]) {
   out[HASH_TEXT_SIZE - 1] = '\0';
 }
 
-void hash_bytes(const void *bytes, size_t size, char out[HASH_TEXT_SIZE]) {
-  struct hash hash;
-  hash_begin(&hash);
-  hash_add(&hash, bytes, size);
-  hash_end(&hash, out);
-}
-
 /* Read and not mapped: a mapped file would count as memory of the process, all of it. */
 assay_status hash_file(const char *path, char out[HASH_TEXT_SIZE]) {
   enum { CHUNK = 1 << 16 };

@@ -3,7 +3,6 @@
 #define CORE_HASH_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "core/status.h"
 
@@ -16,7 +15,6 @@ void hash_begin(struct hash *hash);
 void hash_add(struct hash *hash, const void *bytes, size_t size);
 /* Writes "sha256:<64 hexadecimal digits>". */
 void hash_end(struct hash *hash, char out[HASH_TEXT_SIZE]);
-void hash_bytes(const void *bytes, size_t size, char out[HASH_TEXT_SIZE]);
 ASSAY_MUST_CHECK assay_status hash_file(const char *path, char out[HASH_TEXT_SIZE]);
 
 #endif

@@ -5,7 +5,6 @@
 #ifndef CORE_POOL_H
 #define CORE_POOL_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "core/status.h"

@@ -390,12 +390,3 @@ void corpus_close(struct corpus *corpus) {
     memory_free(corpus);
   }
 }
-
-int32_t corpus_find(const struct corpus *corpus, const char *id) {
-  for (int32_t i = 0; i < corpus->n_cases; i++) {
-    if (strcmp(corpus->cases[i].id, id) == 0) {
-      return i;
-    }
-  }
-  return -1;
-}

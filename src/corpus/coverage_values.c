@@ -6,11 +6,9 @@
 #include "contract/apply.h"
 #include "corpus/coverage_watch.h"
 
-struct coverage_range range_empty(void) {
-  return (struct coverage_range){0, 0, 0, (double)NAN, (double)NAN};
-}
+static struct coverage_range range_empty(void) { return (struct coverage_range){0, 0, 0, (double)NAN, (double)NAN}; }
 
-void range_see(struct coverage_range *range, double value) {
+static void range_see(struct coverage_range *range, double value) {
   range->n++;
   if (isnan(value)) {
     range->nan++;
@@ -22,7 +20,7 @@ void range_see(struct coverage_range *range, double value) {
   }
 }
 
-assay_status pair_watch_begin(struct pair_watch *watch, struct arena *arena, int64_t n) {
+static assay_status pair_watch_begin(struct pair_watch *watch, struct arena *arena, int64_t n) {
   *watch = (struct pair_watch){0, NULL};
   if (n < 2 || n > COVERAGE_ELEMENTS_MAX) {
     return status_ok();
@@ -32,7 +30,8 @@ assay_status pair_watch_begin(struct pair_watch *watch, struct arena *arena, int
   return status_ok();
 }
 
-void pair_watch_see(struct pair_watch *watch, const double *values, int64_t stride) {
+/* One look at all of them, `stride` apart. */
+static void pair_watch_see(struct pair_watch *watch, const double *values, int64_t stride) {
   for (int32_t a = 0; a < watch->n; a++) {
     double *row = watch->largest + (size_t)a * (size_t)watch->n;
     for (int32_t b = a + 1; b < watch->n; b++) {

@@ -10,15 +10,9 @@ struct pair_watch {
   int32_t n;
   double *largest; /* n * n, used above the diagonal */
 };
-ASSAY_MUST_CHECK assay_status pair_watch_begin(struct pair_watch *watch, struct arena *arena, int64_t n);
-/* One look at all of them, `stride` apart. */
-void pair_watch_see(struct pair_watch *watch, const double *values, int64_t stride);
 static inline double pair_watch_difference(const struct pair_watch *watch, int32_t a, int32_t b) {
   return watch->largest[(size_t)a * (size_t)watch->n + (size_t)b];
 }
-
-void range_see(struct coverage_range *range, double value);
-struct coverage_range range_empty(void);
 
 struct input_watch {
   struct coverage_input input;

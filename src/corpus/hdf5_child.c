@@ -14,8 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/memory.h"
-
 enum message_kind { MESSAGE_ARRAY = 1, MESSAGE_ERROR, MESSAGE_DONE };
 enum { SENTENCE_LONGEST = 4096 };
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/file.h"
-#include "core/text.h"
 #include "corpus/case_arrays.h"
 #include "corpus/hdf5_read.h"
 #include "corpus/import.h"

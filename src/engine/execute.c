@@ -50,7 +50,7 @@ static void refresh_slots(struct graph_plan *plan) {
 
 /* --- taps -------------------------------------------------------------- */
 
-bool tap_wanted(const struct session_run *run, const char *value, bool named_only) {
+static bool tap_wanted(const struct session_run *run, const char *value, bool named_only) {
   for (size_t i = 0; run != NULL && i < run->n_taps; i++) {
     if (text_equal(run->taps[i], value) || (!named_only && text_equal(run->taps[i], "*"))) {
       return true;

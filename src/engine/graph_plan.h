@@ -191,7 +191,5 @@ ASSAY_MUST_CHECK assay_status nested_run(struct op_run *run, const struct graph 
 /* --- execute.c --------------------------------------------------------- */
 /* Runs the plan. inputs: by graph input; data NULL for those that are not fed. */
 ASSAY_MUST_CHECK assay_status graph_plan_run(struct graph_plan *plan, const assay_tensor *inputs);
-/* Does any tap name this value? */
-bool tap_wanted(const struct session_run *run, const char *value, bool named_only);
 
 #endif

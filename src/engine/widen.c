@@ -15,7 +15,8 @@ void floats_widen(const void *from, double *to, int64_t count) {
   }
 }
 
-assay_status tensor_widen(const assay_tensor *from, struct arena *arena, assay_tensor *out) {
+/* A float64 copy of a float32 tensor. */
+static assay_status tensor_widen(const assay_tensor *from, struct arena *arena, assay_tensor *out) {
   TRY(tensor_new_in(arena, ASSAY_FLOAT64, from->dims, from->rank, out));
   floats_widen(from->data, out->data, tensor_count(from));
   return status_ok();

@@ -9,8 +9,6 @@
 
 /* The copy lives in `arena` and leans on `graph`, which must outlive it. */
 ASSAY_MUST_CHECK assay_status graph_widen(const struct graph *graph, struct arena *arena, struct graph **out);
-/* A float64 copy of a float32 tensor. */
-ASSAY_MUST_CHECK assay_status tensor_widen(const assay_tensor *from, struct arena *arena, assay_tensor *out);
 /* The values alone; any alignment of `from`. */
 void floats_widen(const void *from, double *to, int64_t count);
 

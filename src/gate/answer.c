@@ -142,8 +142,11 @@ static assay_status copy_answer(struct arena *arena, const struct rung_answer *f
   return status_ok();
 }
 
-assay_status answer_state(const struct plan *plan, const struct fed_case *fed, const struct contract_state *state,
-                          const struct answer *so_far, int64_t step, struct arena *arena, assay_tensor *out) {
+/* What a state input is fed at `step`: as recorded where the case is forced or begins with it, the
+ * output of the step before in `so_far`, or the start value. A view; what is made lives in `arena`. */
+static assay_status answer_state(const struct plan *plan, const struct fed_case *fed,
+                                 const struct contract_state *state, const struct answer *so_far, int64_t step,
+                                 struct arena *arena, assay_tensor *out) {
   const assay_tensor *recorded = case_input(fed->data, state->input);
   if (recorded != NULL && (step == 0 || fed->entry->forced)) {
     *out = case_step(fed->data, fed->entry, recorded, step);

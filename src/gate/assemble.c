@@ -123,11 +123,11 @@ static assay_status make_groups(const struct plan *plan, const struct contract_o
 
 /* --- sentences ------------------------------------------------------------------------ */
 
-const struct drift *component_deciding(const struct component_result *component) {
+static const struct drift *component_deciding(const struct component_result *component) {
   return component->raw_decides ? &component->drift.raw : &component->drift.physical;
 }
 
-const char *component_deciding_unit(const struct component_result *component) {
+static const char *component_deciding_unit(const struct component_result *component) {
   return component->raw_decides ? component->raw_unit : component->unit;
 }
 

@@ -10,7 +10,4 @@ ASSAY_MUST_CHECK assay_status assemble_decision(const struct plan *plan, const s
                                                 struct rung_result *rung, struct arena *arena,
                                                 struct decision_result *out);
 
-const struct drift *component_deciding(const struct component_result *component);
-const char *component_deciding_unit(const struct component_result *component);
-
 #endif

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/memory.h"
 #include "gate/assemble.h"
 #include "gate/golden.h"
 #include "gate/guard_check.h"

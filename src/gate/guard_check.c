@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "contract/apply.h"
-#include "core/memory.h"
 #include "gate/golden.h"
 
 static bool is_guarded(const struct contract_output *output) {

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-bool tolerance_decides(const struct tolerance *tolerance) {
+/* True when the tolerance can decide: given, with max or p99. */
+static bool tolerance_decides(const struct tolerance *tolerance) {
   return tolerance->given && (!isnan(tolerance->max) || !isnan(tolerance->p99));
 }
 

@@ -18,8 +18,6 @@ enum { JUDGEMENT_MAX = 8 };
 int32_t judge_component(const struct tolerance *tolerance, bool has_decision, bool allow_inf, const struct drift *drift,
                         struct judgement out[JUDGEMENT_MAX]);
 
-/* True when `tolerance` can decide: given, with max or p99. */
-bool tolerance_decides(const struct tolerance *tolerance);
 /* True when `changed` allows anything that `declared` does not. */
 bool tolerance_is_looser(const struct tolerance *declared, const struct tolerance *changed);
 /* The figure that self-noise is held against: max, or p99 where max is not declared; NAN without either. */

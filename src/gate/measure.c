@@ -526,8 +526,9 @@ static void saturation_limits(const struct contract_component *component, struct
 /* Relative error is shown where the reference is above a hundredth of its largest magnitude. */
 static const double relative_floor_share = 0.01;
 
-struct drift_rule measure_rule(const struct contract_output *output, const struct contract_component *component,
-                               const struct tolerance *tolerance, bool raw, const struct pair_list *pairs) {
+/* Rule of a component for drift_measure, in physical or raw space. */
+static struct drift_rule measure_rule(const struct contract_output *output, const struct contract_component *component,
+                                      const struct tolerance *tolerance, bool raw, const struct pair_list *pairs) {
   double largest = largest_magnitude(pairs), factor = decode_factor(component);
   struct drift_rule rule = {.allow_inf = component->allow_inf,
                             .sign_tolerance = tolerance->given ? tolerance->max : NAN,

@@ -55,9 +55,6 @@ ASSAY_MUST_CHECK assay_status measure_case(struct measure *measure, const struct
 ASSAY_MUST_CHECK assay_status measure_noise(const struct plan *plan, const struct answer *a, const struct answer *b,
                                             double *raw, double *physical);
 
-/* Rule of a component for drift_measure, in physical or raw space. */
-struct drift_rule measure_rule(const struct contract_output *output, const struct contract_component *component,
-                               const struct tolerance *tolerance, bool raw, const struct pair_list *pairs);
 /* Drift of a list of pairs; saturation is that of the physical list. */
 ASSAY_MUST_CHECK assay_status measure_both(const struct contract_output *output,
                                            const struct contract_component *component,

@@ -2,7 +2,6 @@
  * measured or said not to be; neither is ever guessed. */
 #include <math.h>
 
-#include "core/memory.h"
 #include "gate/measure.h"
 #include "gate/pass.h"
 

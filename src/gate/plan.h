@@ -75,11 +75,6 @@ void answer_free(struct answer *answer);                                        
 const assay_tensor *answer_find(const struct answer *answer, int64_t step, const char *name); /* NULL when absent */
 /* The recorded answer: views of the case's data. `repeat` -1 for the answer, else that repeat. */
 ASSAY_MUST_CHECK assay_status answer_recorded(const struct fed_case *fed, int32_t repeat, struct answer *out);
-/* What a state input is fed at `step`: as recorded where the case is forced or begins with it, the
- * output of the step before in `so_far`, or the start value. A view; what is made lives in `arena`. */
-ASSAY_MUST_CHECK assay_status answer_state(const struct plan *plan, const struct fed_case *fed,
-                                           const struct contract_state *state, const struct answer *so_far,
-                                           int64_t step, struct arena *arena, assay_tensor *out);
 /* Runs the case, carrying state from the rung's own outputs unless it is forced. */
 ASSAY_MUST_CHECK assay_status answer_run(const struct plan *plan, const struct fed_case *fed, struct rung *rung,
                                          struct answer *out);

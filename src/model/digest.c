@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "core/hash.h"
-#include "core/memory.h"
-#include "model/functions.h"
 #include "model/model.h"
 
 struct digest {

@@ -3,8 +3,6 @@
 
 #include <inttypes.h>
 
-#include "tensor/tensor.h"
-
 enum type_fit type_merge(const struct value_type *from, struct value_type *into) {
   if (from->kind == TYPE_UNKNOWN) {
     return TYPE_FITS;

@@ -6,7 +6,6 @@
 
 #include "core/file.h"
 #include "model/model.h"
-#include "model/scan.h"
 
 static assay_status fail_write(const struct writer *writer, const char *what) {
   return status_make(ASSAY_MODEL_UNWRITABLE, writer->path, "%s", what);

@@ -13,8 +13,16 @@ enum {
 
 /* --- shapes ------------------------------------------------------------- */
 
-void broadcast_plan(const assay_tensor *output, const assay_tensor *const *inputs, int n_inputs,
-                    struct broadcast *out) {
+/* Output dims and, for each input, strides in elements (0 where it is broadcast); neighbouring dimensions that
+ * can be walked as one are one. rank is at least 1. */
+struct broadcast {
+  int rank;
+  int64_t dims[ASSAY_RANK_MAX];
+  int64_t strides[ELEMENTWISE_INPUTS][ASSAY_RANK_MAX];
+};
+
+static void broadcast_plan(const assay_tensor *output, const assay_tensor *const *inputs, int n_inputs,
+                           struct broadcast *out) {
   int64_t dims[ASSAY_RANK_MAX], strides[ELEMENTWISE_INPUTS][ASSAY_RANK_MAX];
   int rank = output->rank;
   for (int i = 0; i < n_inputs; i++) {
@@ -116,8 +124,10 @@ assay_status broadcast_output(struct op_run *run, int n_inputs) {
   return output_shape(run, 0, dims, rank);
 }
 
-assay_status broadcast_legacy(const struct node *node, const assay_tensor *a, const assay_tensor *b,
-                              assay_tensor *out) {
+/* Before opset 7: input 1 is put against input 0 where `axis` says, when `broadcast` is 1; *out is a view
+ * of input 1 with ones appended so that today's rule fits. */
+static assay_status broadcast_legacy(const struct node *node, const assay_tensor *a, const assay_tensor *b,
+                                     assay_tensor *out) {
   *out = *b;
   if (node_attribute_int(node, "broadcast", 0) == 0) {
     if (!shape_equal(a, b)) {

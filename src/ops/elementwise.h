@@ -8,15 +8,6 @@
 
 enum { ELEMENTWISE_INPUTS = 3 };
 
-/* Output dims and, for each input, strides in elements (0 where it is broadcast); neighbouring dimensions that
- * can be walked as one are one. rank is at least 1. */
-struct broadcast {
-  int rank;
-  int64_t dims[ASSAY_RANK_MAX];
-  int64_t strides[ELEMENTWISE_INPUTS][ASSAY_RANK_MAX];
-};
-void broadcast_plan(const assay_tensor *output, const assay_tensor *const *inputs, int n_inputs, struct broadcast *out);
-
 /* Computes n results from rows; in[i] starts the row of input i, whose elements lie strides[i] apart. */
 typedef void element_rows(const void *user, const void *const *in, const int64_t *strides, void *out, int64_t n);
 
@@ -73,10 +64,5 @@ ASSAY_MUST_CHECK assay_status binary_of(struct op_run *run, const struct binary_
                                         const assay_tensor *b, enum number_kind kind, assay_tensor *output);
 ASSAY_MUST_CHECK assay_status binary_run(struct op_run *run, const struct binary_kernels *kernels);
 ASSAY_MUST_CHECK assay_status compare_run(struct op_run *run, const struct compare_kernels *kernels);
-
-/* Before opset 7: input 1 is put against input 0 where `axis` says, when `broadcast` is 1; *out is a view
- * of input 1 with ones appended so that today's rule fits. */
-ASSAY_MUST_CHECK assay_status broadcast_legacy(const struct node *node, const assay_tensor *a, const assay_tensor *b,
-                                               assay_tensor *out);
 
 #endif

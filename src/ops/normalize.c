@@ -6,7 +6,6 @@
 
 #include "ops/elementwise.h"
 #include "ops/infer_help.h"
-#include "ops/reduction.h"
 #include "tensor/floatfmt.h"
 
 enum { ROW_GRAIN_ELEMENTS = 8192 };

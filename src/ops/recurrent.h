@@ -6,7 +6,7 @@
 
 #include "ops/dot.h"
 
-enum { RECURRENT_DIRECTIONS = 2, RECURRENT_ACTIVATIONS = 3, RECURRENT_INPUTS = 8 };
+enum { RECURRENT_DIRECTIONS = 2, RECURRENT_ACTIVATIONS = 3 };
 
 enum activation_kind {
   ACTIVATION_RELU,

@@ -1,7 +1,6 @@
 /* Strided views and their copying, and what the operators that move data share. */
 #include <string.h>
 
-#include "core/memory.h"
 #include "ops/infer_help.h"
 #include "ops/movement.h"
 

@@ -16,7 +16,9 @@ static int64_t quanta(const struct matrices *of, enum quantum_axis axis) {
   return axis == QUANTUM_ROWS ? of->rows : of->columns;
 }
 
-int64_t quantum_index(int64_t n, const struct matrices *of, enum quantum_axis axis, int64_t matrix, int64_t at) {
+/* Which of `n` numbers belongs to a row or column of a matrix: the only one, the one of that row (column), or the one
+ * of that row of that matrix. */
+static int64_t quantum_index(int64_t n, const struct matrices *of, enum quantum_axis axis, int64_t matrix, int64_t at) {
   return n == 1 ? 0 : n == quanta(of, axis) ? at : matrix * quanta(of, axis) + at;
 }
 

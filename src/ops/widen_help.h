@@ -15,10 +15,8 @@ struct matrices {
 /* The last two axes of a shape are the matrix; a vector is a row, or a column where `column` says so. */
 struct matrices matrices_of(const int64_t *dims, int rank, bool column);
 
-/* Which of `n` numbers belongs to a row or column of a matrix: the only one, the one of that row (column), or the one
- * of that row of that matrix. */
-int64_t quantum_index(int64_t n, const struct matrices *of, enum quantum_axis axis, int64_t matrix, int64_t at);
-/* Whether n numbers fit in one of these ways; an error that calls them `what` otherwise. */
+/* Whether n numbers fit the rows (columns): one for all, one for each, or one for each of every matrix; an error that
+ * calls them `what` otherwise. */
 ASSAY_MUST_CHECK assay_status quantum_check(const char *what, int64_t n, const struct matrices *of,
                                             enum quantum_axis axis);
 

@@ -118,7 +118,8 @@ void json_none(struct json *json, const char *key) {
   text_add(json->out, "null");
 }
 
-void number_format(struct text *out, double value, bool single) {
+/* Appends `value` with %.9g or %.17g and a decimal point, whatever the locale. */
+static void number_format(struct text *out, double value, bool single) {
   char digits[64];
   snprintf(digits, sizeof digits, single ? "%.9g" : "%.17g", value);
   for (char *c = digits; *c != '\0'; c++) {

@@ -29,8 +29,6 @@ void json_number(struct json *json, const char *key, double value, bool single);
 /* The same, but NaN means that there is no value: null. */
 void json_number_or_null(struct json *json, const char *key, double value, bool single);
 
-/* Appends `value` with %.9g or %.17g and a decimal point, whatever the locale. */
-void number_format(struct text *out, double value, bool single);
 /* Length of the UTF-8 sequence at `bytes` (at least one byte before `end`); 0 when it is malformed. */
 int utf8_length(const char *bytes, const char *end);
 

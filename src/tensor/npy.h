@@ -7,7 +7,6 @@
 
 #include <stddef.h>
 
-#include "core/arena.h"
 #include "core/text.h"
 #include "tensor/tensor.h"
 

@@ -6,7 +6,6 @@
 
 #include <stddef.h>
 
-#include "core/arena.h"
 #include "tensor/tensor.h"
 
 struct npz; /* an open archive; one thread at a time */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/file.h"
-#include "core/memory.h"
 #include "core/text.h"
 #include "tensor/npy.h"
 #include "tensor/npz.h"

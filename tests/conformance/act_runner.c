@@ -10,7 +10,6 @@
 
 #include "core/clock.h"
 #include "core/file.h"
-#include "core/text.h"
 #include "engine/engine.h"
 #include "tensor/npz.h"
 

@@ -126,9 +126,11 @@ static void reads_every_part(void **state) {
 
   assert_int_equal(c->n_states, 2);
   assert_true(contract_find_input(c, "h_in")->is_state && contract_find_output(c, "h_out")->is_state);
-  assert_null(contract_state_of_input(c, "h_in")->initial);
-  assert_true(contract_state_of_input(c, "h_in")->reset_episode);
-  const struct contract_state *carry = contract_state_of_output(c, "c_out");
+  const struct contract_state *hidden = &c->states[0], *carry = &c->states[1];
+  assert_string_equal(hidden->input, "h_in");
+  assert_null(hidden->initial);
+  assert_true(hidden->reset_episode);
+  assert_string_equal(carry->output, "c_out");
   assert_false(carry->reset_episode);
   assert_true(carry->has_tolerance && carry->tolerance_max == 0.01);
   assert_true(tensor_get(carry->initial, 0) == 0.5 && tensor_get(carry->initial, 1) == 0.5);

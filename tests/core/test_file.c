@@ -2,7 +2,6 @@
  * there, whole, whatever happens in between. */
 #include "core/file.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>

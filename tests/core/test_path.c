@@ -1,5 +1,4 @@
 /* Paths: a name from a file's content never leads out of its folder. */
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "scratch_folder.h"

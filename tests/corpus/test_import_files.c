@@ -1,7 +1,5 @@
 /* NumPy files as cases: .npz as they are, .npy gathered, folders of both, and what must not be taken for one. */
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/file.h"
 #include "core/memory.h"

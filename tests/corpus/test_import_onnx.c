@@ -2,8 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/file.h"
-#include "core/memory.h"
 #include "corpus/import.h"
 #include "corpus_builder.h"
 #include "model_builder.h"

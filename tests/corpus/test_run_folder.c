@@ -1,8 +1,6 @@
 /* Run folders: what a run wrote is what a recorded rung reads; a folder is there whole or not at all. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/file.h"
 #include "core/memory.h"

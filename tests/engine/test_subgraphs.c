@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "core/text.h"
 #include "session_runs.h"
 #include "support.h"
 

@@ -2,7 +2,6 @@
  * contradict what it declares. Those that are refused are listed, with the reason. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/file.h"
 #include "engine/fold.h"

@@ -1,5 +1,4 @@
 /* Writing out model-local functions. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/model.h"

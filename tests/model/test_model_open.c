@@ -5,7 +5,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/memory.h"
 #include "model/model.h"
 #include "model_builder.h"
 #include "support.h"

@@ -1,8 +1,6 @@
 /* Writing models and their canonical digest. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/file.h"
 #include "core/memory.h"

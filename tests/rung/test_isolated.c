@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "core/memory.h"
-#include "rung/isolated.h"
 #include "rung/wire.h"
 #include "support.h"
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/memory.h"
 #include "failing_memory.h"
 #include "scratch_folder.h"
 

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/memory.h"
 #include "failing_memory.h"
 
 static void sizes_that_cannot_be_are_refused(void **state) {
