@@ -4,13 +4,15 @@ import torch
 from assay_capture.pytorch import TorchCapture, parameter_influence
 
 import scene
+from policy import Q_MEAN, Q_STD
 
 SEED = 4
+DARK = 0.7          # brightness below which a case is tagged dark
+NEAR_LIMIT = 1.2    # rad from the wrist's middle, beyond which it is tagged near its limit
 
 
 def _decode(outputs):
     """Physical units, as contract.yaml decodes: joints by standard deviation and mean."""
-    from policy import Q_MEAN, Q_STD
     action = outputs["action"].astype(np.float64)
     decoded = {name: action[..., k] * Q_STD[k] + Q_MEAN[k] for k, name in enumerate(("shoulder", "elbow", "wrist"))}
     decoded["gripper"] = action[..., 3]
@@ -34,20 +36,22 @@ def _observations():
     """(id, block, history, light, glare, tags): the ordinary and the awkward."""
     rng = np.random.default_rng(SEED)
 
-    def observation(name, edge=False, share=0.5, light=1.0, glare=None, padded=0, wrist=None, **tags):
+    def observation(name, edge=False, share=0.5, light=1.0, glare=None, padded=0, wrist=None):
         block = scene.sample_block(rng, 1, edge)[0]
         if wrist is not None:
             block[2] = wrist
-        tags = dict({"block": "edge" if edge else "centre", "light": "day", "history": "padded" if padded else "full",
-                     "wrist": "inner"}, **tags)
-        return name, block, _on_the_way(rng, block, share, padded), light, glare, tags
+        history = _on_the_way(rng, block, share, padded)
+        tags = {"block": "edge" if edge else "centre", "history": "padded" if padded else "full",
+                "light": "dark" if light < DARK else "day" if glare is None else "glare",
+                "wrist": "near_limit" if abs(history[-1, 2]) > NEAR_LIMIT else "inner"}
+        return name, block, history, light, glare, tags
 
     for k in range(6):
         yield observation("centre_%d" % k, share=(0.0, 0.3, 0.6, 0.9, 1.0, 1.0)[k])
     for k in range(5):
         yield observation("edge_%d" % k, edge=True, share=(0.1, 0.5, 0.9, 1.0, 1.0)[k])
     for k in range(4):
-        yield observation("glare_%d" % k, share=0.25 * k + 0.25, glare=(20.0 + 15 * k, 60.0 - 10 * k, 0.8), light_=0)
+        yield observation("glare_%d" % k, share=0.25 * k + 0.25, glare=(20.0 + 15 * k, 60.0 - 10 * k, 0.8))
     for k in range(4):
         yield observation("dark_%d" % k, share=0.25 * k + 0.25, light=0.3 + 0.05 * k)
     for k in range(4):
@@ -55,13 +59,6 @@ def _observations():
     for k in range(4):
         side = 1 if k % 2 else -1
         yield observation("near_limit_%d" % k, share=0.5 + 0.15 * k, wrist=side * 1.45)
-
-
-def _tagged(tags, light, glare, wrist):
-    tags = {key: value for key, value in tags.items() if not key.endswith("_")}
-    tags["light"] = "dark" if light < 0.7 else ("glare" if glare is not None else "day")
-    tags["wrist"] = "near_limit" if abs(wrist) > 1.2 else "inner"
-    return tags
 
 
 def _malformed(good):
@@ -76,7 +73,6 @@ def _malformed(good):
         array.flat[array.size // 2] = value
         return {name: array}
 
-    late = {"front": 250.0}
     yield "front_too_small", but(front=good["front"][:, :, :32]), "INPUT_SHAPE", {}
     yield "front_bytes", but(front=(255 * good["front"]).astype(np.uint8)), "INPUT_DTYPE", {}
     yield "wrist_0_to_255", but(wrist=255 * good["wrist"]), "INPUT_COLOR", {}
@@ -86,7 +82,7 @@ def _malformed(good):
     yield "qpos_inf", but(**poked("qpos", np.inf)), "INPUT_INF", {}
     yield "qpos_out_of_range", but(**poked("qpos", 9.0)), "INPUT_RANGE", {}
     yield "history_too_long", but(qpos=np.repeat(good["qpos"], 2, 1)), "INPUT_HISTORY", {}
-    yield "front_stale", but(), "INPUT_STALE", late
+    yield "front_stale", but(), "INPUT_STALE", {"front": 250.0}
 
 
 def write(model, folder):
@@ -97,13 +93,12 @@ def write(model, folder):
             q = history[-1:].astype(np.float64)
             front, wrist = scene.render(q, block[None], np.array([light]), None if glare is None else np.array([glare]))
             raw = {"front": front[0], "wrist": wrist[0]}
-            tags = _tagged(tags, light, glare, float(history[-1, 2]))
             capture.case(name, raw=raw, preprocess=_preprocess, inputs={"qpos": history[None]}, decode=_decode, repeats=2,
                          tags=tags, ages_ms={"front": 12.0, "wrist": 9.0})
             if first is None:
                 first = dict(_preprocess(raw), qpos=history[None])
         for name, inputs, code, ages in _malformed(first):
             capture.add_invalid(name, inputs, refuse=code, ages_ms=ages, tags={"kind": "malformed"})
-        cases = len(capture.corpus._cases)
+        cases = len(capture.corpus)
     influence = parameter_influence(model, [torch.from_numpy(first[name]) for name in ("front", "wrist", "qpos")])
     return {"cases": cases, "parameters": influence.total, "training_only_parameters": influence.dead_count}

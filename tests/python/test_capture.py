@@ -62,6 +62,7 @@ class CorpusTest(unittest.TestCase):
             for arguments in bad:
                 with self.subTest(arguments["case_id"]), self.assertRaises(CorpusError):
                     corpus.add(**arguments)
+            self.assertEqual(len(corpus), 1)
 
     def test_unknown_facts_about_the_source_are_refused(self):
         with self.assertRaises(CorpusError):

@@ -66,6 +66,10 @@ class Corpus:
         os.makedirs(parent, exist_ok=True)
         self._staging = tempfile.mkdtemp(prefix=os.path.basename(os.path.abspath(self.folder)) + ".tmp-", dir=parent)
 
+    def __len__(self):
+        """How many cases were added."""
+        return len(self._cases)
+
     def __enter__(self):
         return self
 
