@@ -11,7 +11,7 @@
 #include "core/progress.h"
 #include "core/status.h"
 
-/* Exit codes of the program; DESIGN §4 says which wins. */
+/* Exit codes of the program. Where several hold, the first of INTERNAL, INPUT, REJECTED, BLOCKED, PASS. */
 enum { EXIT_PASS = 0, EXIT_REJECTED = 1, EXIT_INPUT = 2, EXIT_BLOCKED = 3, EXIT_INTERNAL = 4 };
 
 /* Options that every command takes; filled by cli_options. */

@@ -1,6 +1,6 @@
 /* Making and passing on a status inside assay.
- * A function that fails returns STATUS(...); one that calls another forwards
- * its failure with TRY(...). Nothing here prints or aborts. */
+ * A function that fails returns status_make(...); one that calls another
+ * forwards its failure with TRY(...). Nothing here prints or aborts. */
 #ifndef CORE_STATUS_H
 #define CORE_STATUS_H
 

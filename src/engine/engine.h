@@ -1,6 +1,6 @@
 /* assay's own runtime: the yardstick. A session is a graph planned for one
  * precision and one set of input shapes; it answers the same bits for every thread
- * count and instruction set (DESIGN: the reference engine's arithmetic). */
+ * count and instruction set. */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 

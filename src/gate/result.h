@@ -155,7 +155,7 @@ struct gate_result {
   const char *reference; /* "recorded" or the name of a rung */
   const char *claim;     /* what a PASS says, and what it does not */
   enum verdict verdict;
-  int exit_code;               /* 0 to 3; DESIGN: the first that holds */
+  int exit_code;               /* 2 wrong input before 1 REJECT before 3 BLOCKED before 0 */
   struct gate_reasons reasons; /* of the gate as a whole */
   int32_t n_rungs, n_invalid, n_files, n_others;
   struct rung_result *rungs;

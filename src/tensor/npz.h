@@ -16,7 +16,7 @@ size_t npz_count(const struct npz *npz);
 /* Name of entry i without ".npy" ("inputs/obs"); sorted by bytes; valid until
  * close. Two entries of one name are an error at open. */
 const char *npz_name(const struct npz *npz, size_t i);
-/* NULL/-1 style search: index of that name, or npz_count when there is none. */
+/* Index of that name, or npz_count when there is none. */
 size_t npz_find(const struct npz *npz, const char *name);
 /* Reads entry i; the caller ends it with tensor_free. */
 ASSAY_MUST_CHECK assay_status npz_read(struct npz *npz, size_t i, assay_tensor *out);

@@ -2,7 +2,7 @@
  * never those below, and no header includes itself by a detour. */
 #include "source_tree.h"
 
-/* The table of DESIGN §2, from the ground down; api/ is where the public functions stand. */
+/* The floors, from the ground up; api/ is where the public functions stand. */
 static const char *const floors[] = {"core",   "tensor",  "model", "kernels", "ops",      "engine",   "contract",
                                      "corpus", "rung",    "bench", "gate",    "optimize", "quantize", "explain",
                                      "report", "release", "guard", "api",     "cli"};
