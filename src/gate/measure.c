@@ -404,8 +404,7 @@ assay_status measure_case(struct measure *measure, const struct fed_case *fed, c
   for (int32_t d = 0; d < measure->n_decisions && assay_status_ok(status); d++) {
     struct decision_list *list = &measure->decisions[d];
     if (list->component >= 0) {
-      status =
-          decide_case(list, &measure->components[list->output->first_component + list->component].physical, begins[d]);
+      status = decide_case(list, threshold_pairs(measure, list), begins[d]);
     }
   }
   memory_free(begins);

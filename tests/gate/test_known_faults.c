@@ -190,6 +190,22 @@ static void flips_are_found_in_every_form(void **state) {
   expect_flips(distances, moved, 3, order, 1);
 }
 
+/* A threshold on the raw number, where decoding moves it far from the threshold or past it. */
+static void a_threshold_looks_at_the_space_it_names(void **state) {
+  (void)state;
+  static const char raw_far[] = WHOLE(
+      "unit: percent, decode: [{scale: 100}], tolerance: {max: 10}, decision: {threshold: 0.7, at_or_above: close, "
+      "below: open, space: raw}");
+  static const char decoded[] = WHOLE(
+      "unit: percent, decode: [{scale: 100}], tolerance: {max: 10}, decision: {threshold: 70.5, at_or_above: close, "
+      "below: open}");
+  const float high[1] = {0.72F}, low[1] = {0.68F}, higher[1] = {0.74F};
+  expect_flips(high, low, 1, raw_far, 1);
+  expect_flips(high, higher, 1, raw_far, 0);
+  expect_flips(high, low, 1, decoded, 1);
+  expect_flips(high, higher, 1, decoded, 0);
+}
+
 static void the_margin_of_a_flip_is_told(void **state) {
   (void)state;
   const float high[1] = {0.5001F}, low[1] = {0.4999F};
@@ -388,6 +404,7 @@ int main(void) {
       cmocka_unit_test(empty_outputs_are_not_equal_outputs),
       cmocka_unit_test(outputs_are_paired_by_name),
       cmocka_unit_test(flips_are_found_in_every_form),
+      cmocka_unit_test(a_threshold_looks_at_the_space_it_names),
       cmocka_unit_test(the_margin_of_a_flip_is_told),
       cmocka_unit_test(exchanged_input_names_are_rejected),
       cmocka_unit_test(an_exchanged_joint_order_is_rejected_by_name),

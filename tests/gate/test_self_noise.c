@@ -211,7 +211,8 @@ static void what_ran_must_be_what_was_asked_for(void **state) {
   (void)state;
   static const struct rung_placement elsewhere[] = {{"Conv_0", "cuda", "fp32"}, {"Relu_1", "cpu", "fp32"}};
   static const struct rung_placement narrowed[] = {{"Conv_0", "cpu", "fp16"}};
-  const struct rung_setting on_gpu = {"device", "H200"};
+  const struct rung_setting on_gpu = {"device", "H200"}, of_version = {"version", "1.20.0"},
+                            wide_sums = {"accumulator", "fp32"};
   const struct {
     struct rung_request asked;
     struct rung_actual actual;
@@ -228,6 +229,9 @@ static void what_ran_must_be_what_was_asked_for(void **state) {
        {.engine = "stand-in", .precision = "fp32", .provider = "cuda", .placement = elsewhere, .n_placement = 2}},
       {{0}, {.engine = "stand-in", .precision = "fp32", .placement = narrowed, .n_placement = 1}},
       {{.settings = &on_gpu, .n_settings = 1}, {.engine = "stand-in", .precision = "fp32", .device = "cpu"}},
+      {{.settings = &of_version, .n_settings = 1}, {.engine = "stand-in", .precision = "fp32", .version = "1.19.2"}},
+      {{.settings = &of_version, .n_settings = 1}, {.engine = "stand-in", .precision = "fp32"}},
+      {{.settings = &wide_sums, .n_settings = 1}, {.engine = "stand-in", .precision = "fp32", .accumulator = "fp16"}},
       {{.threads = 4}, {.engine = "stand-in", .precision = "fp32", .threads = 1}},
       {{.precision = "fp16"}, {.engine = "stand-in", .precision = "fp16", .emulated = true}},
   };
