@@ -272,20 +272,25 @@ static void unary_rows_f64(const void *user, const void *const *in, const int64_
   unary->f64(in[0], out, n, unary->p64);
 }
 
-assay_status unary_run(struct op_run *run, f32_unary *f32, f64_unary *f64, double p0, double p1) {
+assay_status unary_rows_run(struct op_run *run, element_rows *rows, const void *user) {
   const assay_tensor *input = run->inputs[0];
   TRY(output_like(run, 0, input));
-  struct unary_user user = {.f32 = f32, .f64 = f64, .p32 = {(float)p0, (float)p1}, .p64 = {p0, p1}};
   enum number_kind kind = number_kind_of(input->dtype);
   struct elementwise work = {.n_inputs = 1,
                              .inputs = {input},
                              .kinds = {kind},
                              .output = run->outputs[0],
                              .output_kind = kind,
-                             .rows = kind == NUMBER_F64 ? unary_rows_f64 : unary_rows_f32,
-                             .user = &user};
+                             .rows = rows,
+                             .user = user};
   elementwise_run(&work, run->pool);
   return status_ok();
+}
+
+assay_status unary_run(struct op_run *run, f32_unary *f32, f64_unary *f64, double p0, double p1) {
+  struct unary_user user = {.f32 = f32, .f64 = f64, .p32 = {(float)p0, (float)p1}, .p64 = {p0, p1}};
+  bool wide = number_kind_of(run->inputs[0]->dtype) == NUMBER_F64;
+  return unary_rows_run(run, wide ? unary_rows_f64 : unary_rows_f32, &user);
 }
 
 /* --- two inputs --------------------------------------------------------- */

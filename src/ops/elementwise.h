@@ -33,6 +33,8 @@ ASSAY_MUST_CHECK assay_status output_like(struct op_run *run, int32_t output, co
 /* Ready-made: output 0 from one or two inputs. Missing kernels (NULL) are of kinds that the row's dtypes exclude. */
 typedef void f32_unary(const float *x, float *y, int64_t n, const float *p);
 typedef void f64_unary(const double *x, double *y, int64_t n, const double *p);
+/* Output 0 from input 0, row by row in the kind that holds the input's dtype. */
+ASSAY_MUST_CHECK assay_status unary_rows_run(struct op_run *run, element_rows *rows, const void *user);
 ASSAY_MUST_CHECK assay_status unary_run(struct op_run *run, f32_unary *f32, f64_unary *f64, double p0, double p1);
 
 #define BINARY_TYPE(name, type, result) \

@@ -206,37 +206,24 @@ FLOAT_EXTREME(f32_smaller, float, __builtin_signbit, false)
 FLOAT_EXTREME(f64_larger, double, __builtin_signbit, true)
 FLOAT_EXTREME(f64_smaller, double, __builtin_signbit, false)
 
-static float f32_combine(enum scatter_reduction how, float a, float b) {
-  switch (how) {
-    case SCATTER_ADD:
-      return a + b;
-    case SCATTER_MUL:
-      return a * b;
-    case SCATTER_MAX:
-      return f32_larger(a, b);
-    case SCATTER_MIN:
-      return f32_smaller(a, b);
-    case SCATTER_NONE:
-      break;
+#define FLOAT_COMBINE(name, type, larger, smaller)               \
+  static type name(enum scatter_reduction how, type a, type b) { \
+    switch (how) {                                               \
+      case SCATTER_ADD:                                          \
+        return a + b;                                            \
+      case SCATTER_MUL:                                          \
+        return a * b;                                            \
+      case SCATTER_MAX:                                          \
+        return larger(a, b);                                     \
+      case SCATTER_MIN:                                          \
+        return smaller(a, b);                                    \
+      case SCATTER_NONE:                                         \
+        break;                                                   \
+    }                                                            \
+    return b;                                                    \
   }
-  return b;
-}
-
-static double f64_combine(enum scatter_reduction how, double a, double b) {
-  switch (how) {
-    case SCATTER_ADD:
-      return a + b;
-    case SCATTER_MUL:
-      return a * b;
-    case SCATTER_MAX:
-      return f64_larger(a, b);
-    case SCATTER_MIN:
-      return f64_smaller(a, b);
-    case SCATTER_NONE:
-      break;
-  }
-  return b;
-}
+FLOAT_COMBINE(f32_combine, float, f32_larger, f32_smaller)
+FLOAT_COMBINE(f64_combine, double, f64_larger, f64_smaller)
 
 /* Integers wrap, as two's complement does; `larger` says how a and b compare in their own signedness. */
 static uint64_t integer_combine(enum scatter_reduction how, uint64_t a, uint64_t b, bool larger) {

@@ -87,17 +87,8 @@ static void relu_rows(const void *user, const void *const *in, const int64_t *st
 
 /* Runs a function of integers; those that the floats have besides go through unary_run. */
 static assay_status integer_run(struct op_run *run, element_rows *rows_signed, element_rows *rows_unsigned) {
-  const assay_tensor *input = run->inputs[0];
-  TRY(output_like(run, 0, input));
-  enum number_kind kind = number_kind_of(input->dtype);
-  struct elementwise work = {.n_inputs = 1,
-                             .inputs = {input},
-                             .kinds = {kind},
-                             .output = run->outputs[0],
-                             .output_kind = kind,
-                             .rows = kind == NUMBER_U64 ? rows_unsigned : rows_signed};
-  elementwise_run(&work, run->pool);
-  return status_ok();
+  bool is_unsigned = number_kind_of(run->inputs[0]->dtype) == NUMBER_U64;
+  return unary_rows_run(run, is_unsigned ? rows_unsigned : rows_signed, NULL);
 }
 
 #define WITH_INTEGERS(name, rows_signed, rows_unsigned)                                   \

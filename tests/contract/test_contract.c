@@ -400,6 +400,7 @@ static void survives_damage(void **state) {
     memcpy(copy, base, sizeof base);
     struct contract *c = NULL;
     assay_status status = contract_parse(copy, i, "contract.yaml", "/nonexistent", &c);
+    assert_true(assay_status_ok(status) == (c != NULL));
     assay_status_clear(&status);
     contract_free(c);
     for (int bit = 0; bit < 7; bit += 3) {
@@ -407,6 +408,7 @@ static void survives_damage(void **state) {
       copy[i] = (char)((unsigned char)copy[i] ^ (1u << bit));
       c = NULL;
       status = contract_parse(copy, size, "contract.yaml", "/nonexistent", &c);
+      assert_true(assay_status_ok(status) == (c != NULL));
       assay_status_clear(&status);
       contract_free(c);
     }
