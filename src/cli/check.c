@@ -130,7 +130,8 @@ static assay_status show_json(const struct check *check) {
 
 static void add_summary(const struct check *check, struct text *out) {
   const struct graph *graph = check->model->graph;
-  text_format(out, "%s: IR version %lld, opsets ", check->path, (long long)check->model->ir_version);
+  text_add_shown(out, check->path);
+  text_format(out, ": IR version %lld, opsets ", (long long)check->model->ir_version);
   model_text_opsets(check->model->opsets, check->model->n_opsets, out);
   text_format(out, ", %d nodes, %d weights", graph->n_nodes, graph->n_initializers);
   if (check->model->n_functions > 0) {
@@ -148,10 +149,13 @@ static assay_status show_text(const struct check *check) {
   }
   for (int32_t i = 0; check->model != NULL && i < model_warning_count(check->model); i++) {
     const struct model_warning *warning = model_warning_at(check->model, i);
-    text_format(&text, "note: %s [%s]\n", warning->sentence, assay_code_name(warning->code));
+    text_add(&text, "note: ");
+    text_add_shown(&text, warning->sentence);
+    text_format(&text, " [%s]\n", assay_code_name(warning->code));
   }
   if (check->n_findings == 0 && !check->cli->quiet) {
-    text_format(&text, "%s: no fault found (target %s%s)\n", check->path, check->target,
+    text_add_shown(&text, check->path);
+    text_format(&text, ": no fault found (target %s%s)\n", check->target,
                 check->contract_path != NULL ? ", contract binds" : "");
   }
   fputs(text_string(&text), stdout);

@@ -98,7 +98,7 @@ static assay_status print_json(const struct job *job, const struct open_question
   }
   json_t *root =
       json_pack("{s:s, s:s, s:o}", "contract", job->contract_path, "gate", job->gate_path, "open_questions", list);
-  char *text = root != NULL ? json_dumps(root, JSON_INDENT(2)) : NULL;
+  char *text = root != NULL ? json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII) : NULL;
   json_decref(root);
   if (text == NULL) {
     return status_no_memory((size_t)count * sizeof *questions);
@@ -118,9 +118,12 @@ static void print_questions(const struct cli *cli, const struct job *job, const 
                     : "open questions (%d), which `assay verify` refuses until they are answered:\n",
          (int)count);
   for (int32_t i = 0; i < count; i++) {
+    struct text line = {0};
+    text_add_shown(&line, questions[i].path);
     printf("  %s:%d:%d  %s%s%s\n", job->contract_path, (int)questions[i].mark.line, (int)questions[i].mark.column,
-           questions[i].path, questions[i].hint != NULL ? ": " : "",
+           text_string(&line), questions[i].hint != NULL ? ": " : "",
            questions[i].hint != NULL ? questions[i].hint : "");
+    text_free(&line);
   }
 }
 

@@ -92,8 +92,9 @@ static assay_status bind_rest(struct inspect *inspect, struct shape_binding *bin
       const struct dim *dim = &value->declared.dims[k];
       dims[k] = dim->value >= 0 ? dim->value : number_of_symbol(graph, bindings, given, dim->symbol);
       if (dim->value < 0) {
-        text_format(&inspect->assumed, "%s%s[%d] = %" PRId64, inspect->assumed.length > 0 ? ", " : "", value->name, k,
-                    dims[k]);
+        text_add(&inspect->assumed, inspect->assumed.length > 0 ? ", " : "");
+        text_add_shown(&inspect->assumed, value->name);
+        text_format(&inspect->assumed, "[%d] = %" PRId64, k, dims[k]);
       }
     }
     bindings[(*n)++] = (struct shape_binding){value->name, value->declared.rank, dims};
@@ -143,22 +144,41 @@ static assay_status work_out(struct inspect *inspect, int depth) {
 
 /* --- text ------------------------------------------------------------------------------- */
 
+enum { METADATA_SHOWN = 200 };
+
+static void add_metadata(const struct metadata *entry, struct text *out) {
+  char value[METADATA_SHOWN + 1];
+  snprintf(value, sizeof value, "%s", entry->value);
+  text_add(out, "  metadata ");
+  text_add_shown(out, entry->key);
+  text_add(out, ": ");
+  text_add_shown(out, value);
+  text_add(out, strlen(entry->value) > METADATA_SHOWN ? "...\n" : "\n");
+}
+
 static void add_head(const struct inspect *inspect, struct text *out) {
   const struct model *model = inspect->model;
-  text_format(out, "%s\n  IR version %" PRId64 ", opsets ", inspect->path, model->ir_version);
+  text_add_shown(out, inspect->path);
+  text_format(out, "\n  IR version %" PRId64 ", opsets ", model->ir_version);
   model_text_opsets(model->opsets, model->n_opsets, out);
   if (model->producer_name[0] != '\0') {
-    text_format(out, ", made by %s %s", model->producer_name, model->producer_version);
+    text_add(out, ", made by ");
+    text_add_shown(out, model->producer_name);
+    text_add_char(out, ' ');
+    text_add_shown(out, model->producer_version);
   }
   text_format(out, "\n  file %s\n  %s\n", inspect->file_digest, inspect->graph_digest);
   for (int32_t i = 0; i < model->n_metadata; i++) {
-    text_format(out, "  metadata %s: %.200s%s\n", model->metadata[i].key, model->metadata[i].value,
-                strlen(model->metadata[i].value) > 200 ? "..." : "");
+    add_metadata(&model->metadata[i], out);
   }
   for (int32_t i = 0; i < model->n_functions; i++) {
     const struct function *function = &model->functions[i];
-    text_format(out, "  function %s of %s: %d nodes, %d inputs, %d outputs\n", function->name, function->domain,
-                function->body->n_nodes, function->body->n_inputs, function->body->n_outputs);
+    text_add(out, "  function ");
+    text_add_shown(out, function->name);
+    text_add(out, " of ");
+    text_add_shown(out, function->domain);
+    text_format(out, ": %d nodes, %d inputs, %d outputs\n", function->body->n_nodes, function->body->n_inputs,
+                function->body->n_outputs);
   }
   model_text_ends(inspect->flat->graph, inspect->has_shapes ? &inspect->shapes : NULL, out);
 }
@@ -177,8 +197,9 @@ static void add_parameters(const struct inspect *inspect, struct text *out) {
     const struct module_summary *module = &summary->modules[i];
     struct text number = {0};
     text_add_grouped(&number, module->parameters);
-    text_format(out, "  %-40s %14s %6.2f%%%s\n", module->name[0] != '\0' ? module->name : "(no scope)",
-                text_string(&number), share(module->parameters, summary->parameters),
+    text_add(out, "  ");
+    text_add_padded(out, module->name[0] != '\0' ? module->name : "(no scope)", 40);
+    text_format(out, " %14s %6.2f%%%s\n", text_string(&number), share(module->parameters, summary->parameters),
                 module->dead == module->parameters && module->dead > 0 ? "  dead" : "");
     text_free(&number);
   }
@@ -186,7 +207,9 @@ static void add_parameters(const struct inspect *inspect, struct text *out) {
   text_add_grouped(out, summary->dead);
   text_format(out, " (%.1f%%)\n", share(summary->dead, summary->parameters));
   for (int32_t i = 0; i < summary->n_dead && i < DEAD_SHOWN; i++) {
-    text_format(out, "  %s: ", summary->dead_weights[i].name);
+    text_add(out, "  ");
+    text_add_shown(out, summary->dead_weights[i].name);
+    text_add(out, ": ");
     text_add_grouped(out, summary->dead_weights[i].parameters);
     text_add_char(out, '\n');
   }
@@ -199,8 +222,11 @@ static void add_operators(const struct inspect *inspect, struct text *out) {
   text_format(out, "\noperators: %d nodes\n ", inspect->summary.n_nodes);
   for (int32_t i = 0; i < inspect->summary.n_operators; i++) {
     const struct operator_summary *row = &inspect->summary.operators[i];
-    text_format(out, " %s%s%s %d%s", row->domain, row->domain[0] != '\0' ? "." : "", row->op_type, row->count,
-                i + 1 < inspect->summary.n_operators ? "," : "\n");
+    text_add_char(out, ' ');
+    text_add_shown(out, row->domain);
+    text_add(out, row->domain[0] != '\0' ? "." : "");
+    text_add_shown(out, row->op_type);
+    text_format(out, " %d%s", row->count, i + 1 < inspect->summary.n_operators ? "," : "\n");
   }
 }
 
@@ -211,7 +237,9 @@ static const char *cost_reason(const struct inspect *inspect) {
 static void add_costs(const struct inspect *inspect, struct text *out) {
   const struct cost_summary *cost = &inspect->cost;
   if (!inspect->has_costs) {
-    text_format(out, "\nmultiply-adds: not known: %s\n", cost_reason(inspect));
+    text_add(out, "\nmultiply-adds: not known: ");
+    text_add_shown(out, cost_reason(inspect));
+    text_add_char(out, '\n');
     if (inspect->assumed.length > 0) {
       text_format(out, "  with %s; --shape gives others\n", text_string(&inspect->assumed));
     }
@@ -220,7 +248,9 @@ static void add_costs(const struct inspect *inspect, struct text *out) {
   text_add(out, "\nmultiply-adds: ");
   text_add_size(out, cost->multiply_adds, "");
   for (int32_t i = 0; i < cost->n_operators; i++) {
-    text_format(out, "%s%s ", i == 0 ? " (" : ", ", cost->by_operator[i].op_type);
+    text_add(out, i == 0 ? " (" : ", ");
+    text_add_shown(out, cost->by_operator[i].op_type);
+    text_add_char(out, ' ');
     text_add_size(out, cost->by_operator[i].multiply_adds, "");
   }
   text_add(out, cost->n_operators > 0 ? ")\n" : "\n");

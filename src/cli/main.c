@@ -1,4 +1,5 @@
 /* `assay COMMAND ...`: finds the command in the table and runs it. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,14 +54,27 @@ static int run(int argc, char **argv) {
   return cli_finish(status_make(ASSAY_USAGE, NULL, "there is no command '%s'; `assay --help` lists them", argv[1]));
 }
 
+/* A file that is opened later must not become a standard stream that was closed: what is printed would go into
+ * it. The stand-ins refuse what the stream is for, so that a closed output stays an error. */
+static void reserve_standard_streams(void) {
+  static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+    if (fcntl(stream, F_GETFD) == -1 && open("/dev/null", modes[stream]) != stream) {
+      _exit(EXIT_INTERNAL);
+    }
+  }
+}
+
 int main(int argc, char **argv) {
+  reserve_standard_streams();
   if (argc < 2) {
     print_help(stderr);
     return EXIT_INPUT;
   }
   signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is then an error of write, like a full disk */
   int code = run(argc, argv);
-  if (fflush(stdout) != 0 || ferror(stdout)) {
+  bool lost = fflush(stdout) != 0 || ferror(stdout);
+  if (lost && code != EXIT_INTERNAL) {
     return cli_finish(status_make(ASSAY_FILE_UNWRITABLE, "standard output",
                                   "what was to be printed could not be written; check the free space"));
   }

@@ -22,7 +22,9 @@ enum { DEFAULTS_SHOWN = 5 };
 static void add_end(const struct graph *graph, const struct shapes *shapes, const char *what, int32_t value,
                     struct text *out) {
   struct value_type type = type_of(graph, shapes, value);
-  text_format(out, "  %-7s %-24s ", what, graph->values[value].name);
+  text_format(out, "  %-7s ", what);
+  text_add_padded(out, graph->values[value].name, 24);
+  text_add_char(out, ' ');
   type_describe(&type, out);
   text_add(out, graph_is_overridable(graph, value) ? "  (has a default)\n" : "\n");
 }
@@ -49,8 +51,9 @@ void model_text_ends(const struct graph *graph, const struct shapes *shapes, str
 
 void model_text_opsets(const struct opset_import *opsets, int32_t n, struct text *out) {
   for (int32_t i = 0; i < n; i++) {
-    text_format(out, "%s%s %" PRId64, i > 0 ? ", " : "", opsets[i].domain[0] == '\0' ? "ai.onnx" : opsets[i].domain,
-                opsets[i].version);
+    text_add(out, i > 0 ? ", " : "");
+    text_add_shown(out, opsets[i].domain[0] == '\0' ? "ai.onnx" : opsets[i].domain);
+    text_format(out, " %" PRId64, opsets[i].version);
   }
 }
 
@@ -124,7 +127,7 @@ assay_status json_print(json_t *json) {
   if (json == NULL) {
     return status_no_memory(0);
   }
-  int failed = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+  int failed = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(17));
   json_decref(json);
   if (failed != 0 || putchar('\n') == EOF) {
     return status_make(ASSAY_FILE_UNWRITABLE, "standard output", "the JSON text could not be written");

@@ -40,7 +40,7 @@ static void print_help(const struct cli_option *options, int n_options, const ch
 static assay_status parse_threads(const char *text, int *out) {
   char *end;
   long value = strtol(text, &end, 10);
-  if (*text == '\0' || *end != '\0' || value < 1 || value > 1024) {
+  if (*text < '0' || *text > '9' || *end != '\0' || value < 1 || value > 1024) {
     return status_make(ASSAY_USAGE, NULL, "--threads is '%s'; it must be a whole number from 1 to 1024", text);
   }
   *out = (int)value;
@@ -154,9 +154,13 @@ int cli_finish(assay_status status) {
   }
   int code = cli_exit_code(status.code);
   const char *where = assay_status_where(status);
+  struct text line = {0};
+  text_add_shown(&line, where);
+  text_add(&line, *where != '\0' ? ": " : "");
+  text_add_shown(&line, assay_status_sentence(status));
   fflush(stdout);
-  fprintf(stderr, "assay: %s%s%s [%s]\n", where, *where != '\0' ? ": " : "", assay_status_sentence(status),
-          assay_code_name(status.code));
+  fprintf(stderr, "assay: %s [%s]\n", text_string(&line), assay_code_name(status.code));
+  text_free(&line);
   assay_status_clear(&status);
   return code;
 }

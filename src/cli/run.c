@@ -237,6 +237,8 @@ static assay_status write_folder(struct job *job) {
 static assay_status show_outputs(const struct cli *cli, const struct job *job) {
   for (const struct kept *kept = job->first; !cli->quiet && kept != NULL; kept = kept->next) {
     struct text line = {0};
+    text_add_shown(&line, kept->name);
+    text_add(&line, "  ");
     tensor_describe(&kept->tensor, &line);
     double low = INFINITY, high = -INFINITY;
     int64_t nan = 0, count = kept->tensor.dtype == ASSAY_STRING ? 0 : tensor_count(&kept->tensor);
@@ -255,7 +257,7 @@ static assay_status show_outputs(const struct cli *cli, const struct job *job) {
     }
     assay_status status = text_status(&line);
     if (assay_status_ok(status)) {
-      printf("%s  %s\n", kept->name, text_string(&line));
+      puts(text_string(&line));
     }
     text_free(&line);
     TRY(status);

@@ -32,9 +32,6 @@ static assay_status show(const struct cli *cli, const struct gate_result *result
     if (!cli->json && report != NULL) {
       printf("report: %s\n", report);
     }
-    if (fflush(stdout) != 0) {
-      status = status_make(ASSAY_FILE_UNWRITABLE, "standard output", "the verdict could not be written");
-    }
   }
   text_free(&out);
   return status;
@@ -87,6 +84,9 @@ int command_verify(struct cli *cli, int argc, char **argv) {
                                     &n, &done);
   if (done || !assay_status_ok(status)) {
     return cli_finish(status);
+  }
+  if (own.report != NULL && *own.report == '\0') {
+    return cli_finish(status_make(ASSAY_USAGE, NULL, "--report is empty; it must name a folder"));
   }
   if (n != 1) {
     return cli_finish(

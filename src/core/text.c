@@ -115,6 +115,64 @@ bool text_is_utf8(const char *bytes, size_t length) {
   return true;
 }
 
+/* Length of the UTF-8 character at `bytes`; 0 when it is malformed. */
+static size_t character_length(const char *bytes, size_t left) {
+  unsigned char lead = (unsigned char)bytes[0];
+  size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  return length <= left && text_is_utf8(bytes, length) ? length : 0;
+}
+
+uint32_t text_character(const char *bytes, size_t length) {
+  static const unsigned char lead_bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+  uint32_t value = (unsigned char)bytes[0] & lead_bits[length];
+  for (size_t i = 1; i < length; i++) {
+    value = value << 6 | ((unsigned char)bytes[i] & 0x3F);
+  }
+  return value;
+}
+
+/* Controls, and the format characters that move, split or reverse what stands around them. */
+static bool is_hidden(uint32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E || c == 0x200F ||
+         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+}
+
+bool text_is_shown(const char *bytes, size_t left, size_t *length) {
+  size_t found = character_length(bytes, left);
+  *length = found == 0 ? 1 : found;
+  return found != 0 && !is_hidden(text_character(bytes, found));
+}
+
+/* Returns how many columns were written, one a character. */
+static size_t add_shown(struct text *text, const char *string) {
+  size_t columns = 0, length, before;
+  for (size_t left = strlen(string); left > 0; left -= length, string += length) {
+    if (text_is_shown(string, left, &length)) {
+      text_add_bytes(text, string, length);
+      columns++;
+      continue;
+    }
+    before = text->length;
+    if (*string == '\n' || *string == '\t') {
+      text_add(text, *string == '\n' ? "\\n" : "\\t");
+    } else if (length == 1) {
+      text_format(text, "\\x%02x", (unsigned)(unsigned char)*string);
+    } else {
+      text_format(text, "\\u%04x", (unsigned)text_character(string, length));
+    }
+    columns += text->length - before;
+  }
+  return columns;
+}
+
+void text_add_shown(struct text *text, const char *string) { add_shown(text, string); }
+
+void text_add_padded(struct text *text, const char *string, size_t width) {
+  for (size_t columns = add_shown(text, string); columns < width; columns++) {
+    text_add_char(text, ' ');
+  }
+}
+
 /* Levenshtein distance of words shorter than 64 bytes; SIZE_MAX beyond. */
 static size_t edit_distance(const char *a, const char *b) {
   enum { LONGEST = 64 };

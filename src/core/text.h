@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/status.h"
 
@@ -34,6 +35,17 @@ bool text_starts_with(const char *string, const char *prefix);
 bool text_ends_with(const char *string, const char *suffix);
 /* True when the bytes are well-formed UTF-8 (no surrogate, nothing overlong). */
 bool text_is_utf8(const char *bytes, size_t length);
+/* True when a terminal may be shown the character at `bytes`, whose length is then in *length. Control
+ * characters (C0, DEL, C1), line separators, marks that turn the direction of writing, and bytes that are not UTF-8
+ * are not shown as they are. `left` is at least 1. */
+bool text_is_shown(const char *bytes, size_t left, size_t *length);
+/* The code point of a well-formed UTF-8 character of `length` bytes. */
+uint32_t text_character(const char *bytes, size_t length);
+/* Adds what came from a file or the command line, on one line: what text_is_shown refuses is written as \n, \t, \x1b
+ * or \u202e. */
+void text_add_shown(struct text *text, const char *string);
+/* The same, padded with spaces to `width` characters. */
+void text_add_padded(struct text *text, const char *string, size_t width);
 /* The entry of `words` nearest to `word` (edit distance of at most a third of
  * its length), for "did you mean"; NULL when none is near. */
 const char *text_nearest(const char *word, const char *const *words, size_t count);

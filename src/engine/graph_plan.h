@@ -23,6 +23,7 @@ struct engine {
   struct budget budget;
   bool keep_dead, no_reuse, poison;
   int64_t analysed;              /* nodes inferred so far; bounded against nests that multiply */
+  int64_t bodies;                /* subgraphs run so far in the call under way; bounded against loops that do not end */
   const struct session_run *run; /* of the run under way, for taps; NULL while planning */
 };
 

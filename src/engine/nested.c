@@ -67,6 +67,21 @@ static assay_status find_plan(struct step *step, struct nested *nested, const as
   return make_plan(step, nested, inputs);
 }
 
+/* A policy answers many times a second; a call that runs this many bodies is a loop that does not end. */
+enum { BODIES_MAX = 1000000 };
+
+static assay_status count_body(struct step *step) {
+  if (step->plan->engine->bodies < BODIES_MAX) {
+    step->plan->engine->bodies++;
+    return status_ok();
+  }
+  return status_make(
+      ASSAY_LIMIT_EXCEEDED, step->node->label,
+      "node '%s' (%s) has not ended after %d bodies were run in one call, which is as many as assay runs; "
+      "correct its trip count or condition",
+      step->node->label, step->node->op_type, BODIES_MAX);
+}
+
 assay_status nested_run(struct op_run *run, const struct graph *graph, const assay_tensor *inputs, int32_t n_inputs,
                         assay_tensor *outputs, int32_t n_outputs) {
   struct step *step = run->engine;
@@ -78,6 +93,7 @@ assay_status nested_run(struct op_run *run, const struct graph *graph, const ass
     return status_make(ASSAY_INTERNAL, step->node->label, "node '%s' runs a subgraph that does not fit it",
                        step->node->label);
   }
+  TRY(count_body(step));
   TRY(find_plan(step, nested, inputs));
   struct graph_plan *plan = nested->plans[0];
   TRY(graph_plan_run(plan, inputs));

@@ -436,6 +436,7 @@ static assay_status run_bound(struct session *session, const struct session_run 
     TRY(check_tap(session, run->taps[i]));
   }
   session->engine.run = run;
+  session->engine.bodies = 0;
   TRY(graph_plan_run(session->plans[0], session->feeds));
   struct graph_plan *plan = session->plans[0];
   for (int32_t i = 0; i < session->graph->n_outputs; i++) {

@@ -52,7 +52,7 @@ static void describe_shape(const struct value_type *type, struct text *out) {
     if (dim->value >= 0) {
       text_format(out, "%" PRId64, dim->value);
     } else {
-      text_add(out, dim->symbol != NULL ? dim->symbol : "?");
+      text_add_shown(out, dim->symbol != NULL ? dim->symbol : "?");
     }
   }
   text_add_char(out, ']');

@@ -7,25 +7,6 @@
 
 enum { PAIRS_SHOWN = 12 };
 
-/* A name from a file, made harmless for a terminal. */
-static void add_name(struct text *out, const char *name) {
-  for (const char *c = name; *c != '\0'; c++) {
-    if ((unsigned char)*c < ' ' || *c == 0x7F) {
-      text_format(out, "\\x%02x", (unsigned)(unsigned char)*c);
-    } else {
-      text_add_char(out, *c);
-    }
-  }
-}
-
-static void add_padded(struct text *out, const char *name, size_t width) {
-  size_t before = out->length;
-  add_name(out, name);
-  while (!out->failed && out->length - before < width) {
-    text_add_char(out, ' ');
-  }
-}
-
 static void add_bounds(struct text *out, double low, double high) {
   if (isnan(low) && isnan(high)) {
     text_add(out, "nothing finite");
@@ -48,24 +29,24 @@ static void add_range(struct text *out, const struct coverage_range *range) {
 static void add_head(struct text *out, const struct coverage *coverage) {
   const struct corpus *corpus = coverage->corpus;
   text_add(out, "corpus   ");
-  add_name(out, corpus->folder);
+  text_add_shown(out, corpus->folder);
   text_format(out, " (%s", corpus_role_name(corpus->role));
   if (corpus->policy != NULL) {
     text_add(out, ", policy ");
-    add_name(out, corpus->policy);
+    text_add_shown(out, corpus->policy);
   }
   text_format(out, ")\nversion  %s\n", corpus->digest);
   if (coverage->contract != NULL) {
     text_add(out, "contract ");
-    add_name(out, coverage->contract->path);
+    text_add_shown(out, coverage->contract->path);
     text_add(out, "\n");
   }
   if (corpus->framework != NULL) {
     text_add(out, "source   ");
-    add_name(out, corpus->framework);
+    text_add_shown(out, corpus->framework);
     if (corpus->framework_version != NULL) {
       text_add(out, " ");
-      add_name(out, corpus->framework_version);
+      text_add_shown(out, corpus->framework_version);
     }
     if (corpus->weights_digest != NULL) {
       text_format(out, ", weights %s", corpus->weights_digest);
@@ -101,10 +82,10 @@ static void add_tags(struct text *out, const struct coverage *coverage) {
     bool same = key != NULL && strcmp(key, tag->key) == 0;
     text_add(out, same ? ", " : "\n  ");
     if (!same) {
-      add_padded(out, tag->key, 14);
+      text_add_padded(out, tag->key, 14);
       text_add(out, " ");
     }
-    add_name(out, tag->value);
+    text_add_shown(out, tag->value);
     text_format(out, " %d", tag->n_cases);
     key = tag->key;
   }
@@ -113,7 +94,7 @@ static void add_tags(struct text *out, const struct coverage *coverage) {
 
 static void add_input(struct text *out, const struct coverage_input *input, size_t width) {
   text_add(out, "  ");
-  add_padded(out, input->name, width);
+  text_add_padded(out, input->name, width);
   text_add(out, "  ");
   if (input->n_samples == 0) {
     text_add(out, input->is_state ? "carried, never fed\n" : "never fed\n");
@@ -122,7 +103,7 @@ static void add_input(struct text *out, const struct coverage_input *input, size
   add_range(out, &input->seen);
   if (input->unit != NULL) {
     text_add(out, " ");
-    add_name(out, input->unit);
+    text_add_shown(out, input->unit);
   }
   if (input->has_legal) {
     text_format(out, " of legal [%.6g, %.6g]", input->legal_min, input->legal_max);
@@ -145,17 +126,17 @@ static void add_input(struct text *out, const struct coverage_input *input, size
 static void add_input_faults(struct text *out, const struct coverage_input *input) {
   if (input->outside_legal > 0) {
     text_add(out, "! ");
-    add_name(out, input->name);
+    text_add_shown(out, input->name);
     text_format(out, ": %" PRId64 " values of answered cases lie outside the legal range\n", input->outside_legal);
   }
   if (input->outside_typical > 0) {
     text_format(out, "  (");
-    add_name(out, input->name);
+    text_add_shown(out, input->name);
     text_format(out, ": %" PRId64 " values outside the typical range)\n", input->outside_typical);
   }
   if (input->n_samples > 1 && input->n_constant > 0) {
     text_add(out, "! ");
-    add_name(out, input->name);
+    text_add_shown(out, input->name);
     if (input->n_constant == input->n_elements) {
       text_add(out, ": is the same in every sample\n");
     } else {
@@ -165,7 +146,7 @@ static void add_input_faults(struct text *out, const struct coverage_input *inpu
   }
   if (input->max_age_ms > 0 && input->n_ages == 0 && input->n_samples > 0) {
     text_add(out, "! ");
-    add_name(out, input->name);
+    text_add_shown(out, input->name);
     text_add(out, ": the contract limits its age, and no case gives one\n");
   }
 }
@@ -187,12 +168,12 @@ static void add_inputs(struct text *out, const struct coverage *coverage) {
 
 static void add_component(struct text *out, const struct coverage_component *component) {
   text_add(out, "  ");
-  add_padded(out, component->name, 14);
+  text_add_padded(out, component->name, 14);
   text_add(out, "  ");
   add_range(out, &component->seen);
   if (component->unit != NULL) {
     text_add(out, " ");
-    add_name(out, component->unit);
+    text_add_shown(out, component->unit);
   }
   if (component->has_limits) {
     text_format(out, " of limits [%.6g, %.6g]", component->limit_min, component->limit_max);
@@ -210,7 +191,7 @@ static void add_components(struct text *out, const struct coverage *coverage) {
     const struct coverage_component *component = &coverage->components[i];
     if (output == NULL || strcmp(output, component->output) != 0) {
       text_add(out, "\noutput ");
-      add_name(out, component->output);
+      text_add_shown(out, component->output);
       text_add(out, ": answers seen\n");
       output = component->output;
     }
@@ -219,7 +200,7 @@ static void add_components(struct text *out, const struct coverage *coverage) {
   for (int32_t i = 0; i < coverage->n_components; i++) {
     if (coverage->components[i].constant) {
       text_add(out, "! ");
-      add_name(out, coverage->components[i].name);
+      text_add_shown(out, coverage->components[i].name);
       text_add(out, ": no case distinguishes it from a constant\n");
     }
   }
@@ -228,12 +209,12 @@ static void add_components(struct text *out, const struct coverage *coverage) {
 static void add_pair(struct text *out, const struct coverage_pair *pair) {
   text_add(out, "! ");
   if (pair->tensor != NULL) {
-    add_name(out, pair->tensor);
+    text_add_shown(out, pair->tensor);
     text_add(out, ": ");
   }
-  add_name(out, pair->a);
+  text_add_shown(out, pair->a);
   text_add(out, " and ");
-  add_name(out, pair->b);
+  text_add_shown(out, pair->b);
   if (pair->kind == PAIR_COMPONENTS) {
     text_format(out, " agree in every case to within %.6g, no more than their tolerance: swapped, they would pass\n",
                 pair->difference);
@@ -257,7 +238,7 @@ static void add_decision(struct text *out, const struct coverage_decision *seen)
   const char *name = seen->component != NULL ? seen->component : seen->output;
   bool threshold = decision->kind == DECISION_THRESHOLD;
   text_add(out, seen->n_answers > 1 ? "  " : "! ");
-  add_padded(out, name, 14);
+  text_add_padded(out, name, 14);
   if (!threshold) {
     static const char *const words[] = {"threshold", "argmax", "top-k", "order"};
     text_format(out, "  %s: %" PRId64 "%s different answers in %" PRId64, words[decision->kind], seen->n_answers,
@@ -266,9 +247,9 @@ static void add_decision(struct text *out, const struct coverage_decision *seen)
     return;
   }
   text_add(out, "  ");
-  add_name(out, decision->label_positive != NULL ? decision->label_positive : "positive");
+  text_add_shown(out, decision->label_positive != NULL ? decision->label_positive : "positive");
   text_format(out, " %" PRId64 ", ", seen->n_positive);
-  add_name(out, decision->label_negative != NULL ? decision->label_negative : "negative");
+  text_add_shown(out, decision->label_negative != NULL ? decision->label_negative : "negative");
   text_format(out, " %" PRId64 " (threshold %.9g", seen->n - seen->n_positive, decision->threshold);
   if (!isnan(seen->nearest)) {
     text_format(out, ", nearest by %.3g", seen->nearest);
@@ -315,7 +296,7 @@ assay_status coverage_report_text(const struct coverage *coverage, struct text *
   }
   for (int32_t i = 0; i < coverage->n_notes; i++) {
     text_add(out, i == 0 ? "\n! " : "! ");
-    add_name(out, coverage->notes[i]);
+    text_add_shown(out, coverage->notes[i]);
     text_add(out, "\n");
   }
   if (coverage->contract == NULL) {

@@ -41,10 +41,13 @@ static void add_escaped(struct text *out, const char *value) {
   text_add_char(out, '"');
   while (value < end) {
     int length = utf8_length(value, end);
+    size_t shown;
     unsigned char first = (unsigned char)*value;
     if (length == 0) {
       text_add(out, "\xEF\xBF\xBD"); /* the replacement character */
       length = 1;
+    } else if (length > 1 && !text_is_shown(value, (size_t)length, &shown)) {
+      text_format(out, "\\u%04x", (unsigned)text_character(value, (size_t)length));
     } else if (first == '"' || first == '\\') {
       text_add_char(out, '\\');
       text_add_char(out, *value);

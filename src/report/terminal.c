@@ -39,12 +39,11 @@ static void put_cut(struct page *page, const char *words, int width, bool pad) {
     all++;
   }
   while (words < end && (columns < width - 1 || (columns < width && all <= width))) {
-    int length = utf8_length(words, end);
-    if (length == 0 || (unsigned char)*words < 0x20 || *words == 0x7F) {
-      text_add_char(page->out, '?');
-      length = 1;
+    size_t length;
+    if (text_is_shown(words, (size_t)(end - words), &length)) {
+      text_add_bytes(page->out, words, length);
     } else {
-      text_add_bytes(page->out, words, (size_t)length);
+      text_add_char(page->out, '?');
     }
     words += length;
     columns++;
@@ -79,9 +78,13 @@ static void put_wrapped(struct page *page, const char *first, const char *words,
       text_add_char(page->out, ' ');
       column++;
     }
-    for (int i = 0; i < length; i++) {
-      char c = words[i];
-      text_add_char(page->out, (unsigned char)c < 0x20 || c == 0x7F ? '?' : c);
+    size_t step;
+    for (int i = 0; i < length; i += (int)step) {
+      if (text_is_shown(words + i, (size_t)(length - i), &step)) {
+        text_add_bytes(page->out, words + i, step);
+      } else {
+        text_add_char(page->out, '?');
+      }
     }
     column += length;
     begins = false;

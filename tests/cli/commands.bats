@@ -110,3 +110,44 @@ load setup
     grep -q '\[FILE_UNWRITABLE\]' err
   done
 }
+
+@test "escape sequences and line ends of names reach the terminal as letters" {
+  fails 2 USAGE '\x1b[31m\nred' $'\e[31m\nred'
+  for command in $(commands); do
+    fails 2 USAGE '--\x1b[2J' "$command" $'--\e[2J'
+  done
+  fails 2 FILE_MISSING '\x1b[31m\n\u202e' check $'\e[31m\n\u202e'
+  "$MAKE_POLICY" arm pass
+  sed -i 's/engine: assay/engine: "a\\e[31m\\nb\\u009b"/' arm/gate.yaml
+  fails 2 GATE_INVALID 'a\x1b[31m\nb\u009b' verify arm
+}
+
+@test "output that cannot be written is said once, with exit code 4" {
+  "$MAKE_POLICY" arm pass
+  for arguments in "verify arm" "verify --json arm" "check arm/policy.onnx" "inspect --json arm/policy.onnx" version; do
+    code=0
+    # shellcheck disable=SC2086
+    "$ASSAY" $arguments >/dev/full 2>err || code=$?
+    [ "$code" -eq 4 ]
+    [ "$(wc -l <err)" -eq 1 ]
+    grep -q 'standard output: .*\[FILE_UNWRITABLE\]$' err
+  done
+}
+
+@test "a standard stream that is closed becomes no other file" {
+  "$MAKE_POLICY" arm pass
+  code=0
+  "$ASSAY" verify arm >&- 2>err || code=$?
+  [ "$code" -eq 4 ]
+  "$ASSAY" verify arm <&- 2>&- >out
+  "$MAKE_POLICY" arm nonfinite
+  code=0
+  "$ASSAY" verify arm <&- >&- 2>&- || code=$?
+  [ "$code" -eq 4 ]
+  ! grep -rq FILE_UNWRITABLE arm
+}
+
+@test "an empty report folder is refused before anything runs" {
+  "$MAKE_POLICY" arm pass
+  fails 2 USAGE "--report is empty" verify arm --report ""
+}

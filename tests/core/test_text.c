@@ -109,11 +109,41 @@ static void the_nearest_word_is_found(void **state) {
   assert_true(text_ends_with("a.npy", ".npy") && !text_ends_with("npy", ".npy"));
 }
 
+static void what_a_terminal_may_not_get_is_escaped(void **state) {
+  (void)state;
+  static const char *const pairs[][2] = {
+      {"wrist", "wrist"},
+      {"", ""},
+      {"a\nb\tc", "a\\nb\\tc"},
+      {"\x1b[31mred\x7f", "\\x1b[31mred\\x7f"},
+      {"\xc2\x9b"
+       "31m",
+       "\\u009b31m"},
+      {"\xe2\x80\xae"
+       "abc",
+       "\\u202eabc"},
+      {"\xe2\x80\xa8", "\\u2028"},
+      {"h\xc3\xb6he \xe2\x82\xac \xf0\x9f\x98\x80", "h\xc3\xb6he \xe2\x82\xac \xf0\x9f\x98\x80"},
+      {"\xff\xc3", "\\xff\\xc3"},
+      {"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+  };
+  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    struct text text = {0};
+    text_add_shown(&text, pairs[i][0]);
+    assert_string_equal(text_string(&text), pairs[i][1]);
+    text_free(&text);
+  }
+  struct text text = {0};
+  text_add_padded(&text, "\xc3\xb6\n", 5);
+  assert_string_equal(text_string(&text), "\xc3\xb6\\n  ");
+  text_free(&text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sizes_that_overflow_are_refused),  cmocka_unit_test(an_arena_keeps_its_limit_and_alignment),
       cmocka_unit_test(text_grows_and_remembers_failure), cmocka_unit_test(utf8_is_checked_to_the_letter),
-      cmocka_unit_test(the_nearest_word_is_found),
+      cmocka_unit_test(the_nearest_word_is_found),        cmocka_unit_test(what_a_terminal_may_not_get_is_escaped),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,11 +212,41 @@ static void test_dead_values_can_be_kept_for_taps(void **state) {
   }
 }
 
+/* A loop whose condition never turns false ends with a sentence, and the session runs on. */
+static void test_a_loop_without_end_is_refused(void **state) {
+  (void)state;
+  struct proto *model = onnx_model(8, 17), *graph = onnx_graph(model);
+  onnx_input(graph, "n", ASSAY_INT64, "");
+  onnx_input(graph, "h0", ASSAY_FLOAT32, "1");
+  struct proto *node = onnx_node(graph, "Loop", "n,,h0", "y");
+  struct proto *body = onnx_graph_attribute(node, "body");
+  onnx_input(body, "i", ASSAY_INT64, "");
+  onnx_input(body, "c", ASSAY_BOOL, "");
+  onnx_input(body, "h", ASSAY_FLOAT32, "1");
+  onnx_node(body, "Identity", "c", "c_next");
+  onnx_node(body, "Neg", "h", "h_next");
+  onnx_output(body, "c_next", ASSAY_BOOL, "");
+  onnx_output(body, "h_next", ASSAY_FLOAT32, "1");
+  onnx_output(graph, "y", ASSAY_FLOAT32, "1");
+  const float h0 = 2;
+  const int64_t many = INT64_MAX, few = 3;
+  struct runs runs;
+  runs_open(&runs, model, plain);
+  runs_feed(&runs, "h0", ASSAY_FLOAT32, "1", &h0);
+  runs_feed(&runs, "n", ASSAY_INT64, "", &many);
+  ASSERT_FAILS(runs_try(&runs), ASSAY_LIMIT_EXCEEDED, "has not ended after 1000000 bodies");
+  runs_feed(&runs, "n", ASSAY_INT64, "", &few); /* the count is of one call */
+  runs_run(&runs);
+  runs_expect_floats(&runs, 0, (const float[]){-2}, 1);
+  runs_close(&runs);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_branches_read_outer_values),
       cmocka_unit_test(test_a_constant_branch_gives_its_initializer),
       cmocka_unit_test(test_loops_carry_values),
+      cmocka_unit_test(test_a_loop_without_end_is_refused),
       cmocka_unit_test(test_shapes_that_depend_on_data),
       cmocka_unit_test(test_taps_come_in_the_order_of_computation),
       cmocka_unit_test(test_dead_values_can_be_kept_for_taps),
