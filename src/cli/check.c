@@ -51,7 +51,7 @@ static void find_operators(struct check *check, const struct graph *graph, const
     const struct node *node = &graph->nodes[i];
     const struct op *op;
     assay_status status = op_find(node, &op);
-    if (!assay_status_ok(status) && !reported(missing, *n, node)) {
+    if (status.code == ASSAY_OPERATOR_UNKNOWN && !reported(missing, *n, node)) { /* the rest is said with the shapes */
       missing[(*n)++] = node;
       add_finding(check, status);
     } else {
