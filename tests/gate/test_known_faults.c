@@ -151,6 +151,37 @@ static void outputs_are_paired_by_name(void **state) {
   }
 }
 
+/* 2^53 + 1 is no double, and still another answer than 2^53. */
+static void large_integers_are_compared_exactly(void **state) {
+  (void)state;
+  const int64_t expected = (INT64_C(1) << 53) + 1;
+  for (int64_t error = 0; error < 2; error++) {
+    char *folder = temp_folder();
+    struct run_writer *writer;
+    const int64_t actual = expected - error;
+    temp_write(folder, "contract.yaml",
+               "assay: 1\npolicy: toy\nmodel: policy.onnx\ninputs: [{name: x, dtype: float32, shape: [1]}]\noutputs:\n"
+               "  - {name: y, dtype: int64, shape: [1], components: [{name: v, unit: token, tolerance: {max: 0}}]}\n");
+    temp_write(folder, "gate.yaml", policy_recorded_gate);
+    struct corpus_builder *builder = build_corpus(temp_path(folder, "golden"), CORPUS_GOLDEN);
+    build_f32(builder, "inputs/x", "1", (const float[]){0});
+    build_i64(builder, "outputs/y", "1", &expected);
+    build_case(builder, &(struct corpus_case){.id = "only"});
+    build_done(builder);
+    assay_tensor y = {0};
+    ASSERT_OK(tensor_new(ASSAY_INT64, (const int64_t[]){1}, 1, &y));
+    memcpy(y.data, &actual, sizeof actual);
+    ASSERT_OK(run_writer_open(temp_path(folder, "candidate"), &writer));
+    ASSERT_OK(run_writer_case(writer, "only", &(struct npz_entry){"outputs/y", &y}, 1));
+    ASSERT_OK(run_writer_commit(writer));
+    tensor_free(&y);
+    struct gate_result *result = policy_verify(folder);
+    expect_verdict(result, error ? VERDICT_REJECT : VERDICT_PASS, error != 0);
+    gate_result_free(result);
+    temp_free(folder);
+  }
+}
+
 static void expect_flips(const float *expected, const float *actual, int n, const char *rest, int64_t flips) {
   struct gate_result *result = pair_up(expected, actual, n, rest);
   expect_verdict(result, flips > 0 ? VERDICT_REJECT : VERDICT_PASS, flips > 0);
@@ -403,6 +434,7 @@ int main(void) {
       cmocka_unit_test(decoding_hides_nothing),
       cmocka_unit_test(empty_outputs_are_not_equal_outputs),
       cmocka_unit_test(outputs_are_paired_by_name),
+      cmocka_unit_test(large_integers_are_compared_exactly),
       cmocka_unit_test(flips_are_found_in_every_form),
       cmocka_unit_test(a_threshold_looks_at_the_space_it_names),
       cmocka_unit_test(the_margin_of_a_flip_is_told),
