@@ -161,6 +161,15 @@ static void put_components(struct page *page, const struct rung_result *rung) {
   if (indistinct) {
     text_add(page->out, "  ~ not distinguishable: at or below the reference's noise floor\n");
   }
+  for (int32_t c = 0; c < rung->n_components; c++) {
+    const struct component_result *component = &rung->components[c];
+    if (component->tolerance_reason != NULL) {
+      struct text first = {0};
+      text_format(&first, "  looser for '%s' than the contract: ", component->name);
+      put_wrapped(page, text_string(&first), component->tolerance_reason, 4);
+      text_free(&first);
+    }
+  }
 }
 
 static void put_drift_line(struct page *page, const char *what, const char *which, const struct drift *drift) {

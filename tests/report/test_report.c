@@ -120,6 +120,22 @@ static void the_table_is_narrow_and_plain(void **state) {
   gate_result_free(result);
 }
 
+/* A tolerance that a rung loosens is never silent. */
+static void a_looser_tolerance_is_told(void **state) {
+  (void)state;
+  struct gate_result *result = policy_verify(example);
+  struct text out = {0};
+  const struct terminal_options plain = {0};
+  ASSERT_OK(report_terminal(result, &plain, &out));
+  assert_null(strstr(text_string(&out), "looser"));
+  text_clear(&out);
+  result->rungs[0].components[0].tolerance_reason = "eight bits";
+  ASSERT_OK(report_terminal(result, &plain, &out));
+  assert_non_null(strstr(text_string(&out), "than the contract: eight bits\n"));
+  text_free(&out);
+  gate_result_free(result);
+}
+
 static char *content(const char *folder, const char *name) {
   char *bytes;
   size_t size;
@@ -183,6 +199,7 @@ int main(void) {
       cmocka_unit_test(a_report_is_json_and_the_same_bytes_again),
       cmocka_unit_test(junit_is_escaped),
       cmocka_unit_test(the_table_is_narrow_and_plain),
+      cmocka_unit_test(a_looser_tolerance_is_told),
       cmocka_unit_test(reports_replace_reports_and_nothing_else),
       cmocka_unit_test(a_full_disk_leaves_the_old_report_whole),
   };
