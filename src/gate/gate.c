@@ -351,7 +351,11 @@ static assay_status prepare_rungs(struct gate_state *state) {
     struct rung_state *rung = &state->rungs[r];
     rung->gate_rung = &work->rungs[r];
     rung->request = work->rungs[r].request;
-    rung->request.threads = rung->request.threads > 0 ? rung->request.threads : work->threads;
+    /* How many threads a recorded run had is a fact of that run, unless the gate file asks for a number. */
+    bool recorded = strcmp(rung->request.engine, "recorded") == 0;
+    if (rung->request.threads == 0 && !recorded) {
+      rung->request.threads = work->threads;
+    }
     result->rungs[r] = (struct rung_result){.name = rung->request.name,
                                             .engine = rung->request.engine,
                                             .required = work->rungs[r].required,

@@ -14,6 +14,27 @@ static struct gate_result *compare(const char *folder, const char *contract) {
   return result;
 }
 
+/* How many threads a run had is no difference between answers. */
+static void runs_of_other_thread_counts_are_compared(void **state) {
+  (void)state;
+  char *folder = temp_folder();
+  struct run_writer *writer;
+  assay_tensor y = test_tensor(ASSAY_FLOAT32, "1", (const float[]){2});
+  const char *const threads[] = {"1", "7"};
+  for (int i = 0; i < 2; i++) {
+    ASSERT_OK(run_writer_open(temp_path(folder, i == 0 ? "a" : "b"), &writer));
+    ASSERT_OK(run_writer_fact(writer, "threads", threads[i]));
+    ASSERT_OK(run_writer_case(writer, "only", &(struct npz_entry){"outputs/y", &y}, 1));
+    ASSERT_OK(run_writer_commit(writer));
+  }
+  tensor_free(&y);
+  struct gate_result *result = compare(folder, NULL);
+  expect_verdict(result, VERDICT_PASS, 0);
+  assert_int_equal(result->rungs[0].actual.threads, 7);
+  gate_result_free(result);
+  temp_free(folder);
+}
+
 static void the_same_values_pass(void **state) {
   (void)state;
   char *folder = temp_folder();
@@ -164,6 +185,7 @@ static void a_bare_model_gets_drift_and_no_verdict(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_same_values_pass),
+      cmocka_unit_test(runs_of_other_thread_counts_are_compared),
       cmocka_unit_test(any_difference_is_shown_and_rejected),
       cmocka_unit_test(a_contract_brings_tolerances_and_decisions),
       cmocka_unit_test(cases_of_one_side_only_are_rejected),
