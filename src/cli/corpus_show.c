@@ -1,7 +1,20 @@
 /* `assay corpus show FOLDER`: what a corpus covers, and what it cannot tell apart. */
+#include <string.h>
+
 #include "cli/corpus_cli.h"
 #include "core/file.h"
 #include "report/coverage_report.h"
+
+/* contract.yaml of the policy folder that the corpus lies in, by a path that reads well. */
+static char *contract_beside(struct arena *arena, const char *folder) {
+  size_t length = strlen(folder);
+  bool plain = length > 0 && folder[length - 1] != '/' && folder[length - 1] != '.'; /* as "a/golden", unlike ".." */
+  char *parent = plain ? path_folder(arena, folder) : NULL;
+  if (plain && parent == NULL) {
+    return NULL;
+  }
+  return plain ? path_join(arena, parent, "contract.yaml") : path_join(arena, folder, "../contract.yaml");
+}
 
 /* The contract that was named, or the one of the policy folder that the corpus lies in; NULL when there is none. */
 static assay_status find_contract(const char *folder, const char *given, struct contract **out) {
@@ -10,7 +23,7 @@ static assay_status find_contract(const char *folder, const char *given, struct 
     return contract_read(given, out);
   }
   struct arena arena = {0};
-  char *path = path_join(&arena, folder, "../contract.yaml");
+  char *path = contract_beside(&arena, folder);
   assay_status status = path == NULL ? status_no_memory(1) : file_exists(path) ? contract_read(path, out) : status_ok();
   arena_free(&arena);
   return status;

@@ -54,9 +54,15 @@ static assay_status relative_path(struct job *job, const char **out) {
   return status;
 }
 
-/* "policy" for "models/policy.onnx". */
+/* "reach" for "models/reach.onnx"; the name of the policy folder where the file's own name says nothing. */
 static assay_status policy_name(struct job *job, const char **out) {
   const char *name = path_name(job->model_path);
+  char folder[PATH_MAX];
+  bool says_nothing = text_equal(name, "policy.onnx") || text_equal(name, "model.onnx");
+  if (says_nothing && realpath(job->folder, folder) != NULL && path_name(folder)[0] != '\0') {
+    *out = arena_string(&job->arena, path_name(folder));
+    return *out != NULL ? status_ok() : status_no_memory(strlen(folder));
+  }
   const char *dot = strrchr(name, '.');
   *out = arena_copy(&job->arena, name, dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name));
   return *out != NULL ? status_ok() : status_no_memory(strlen(name));

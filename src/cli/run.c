@@ -96,6 +96,30 @@ static void describe_declared(const struct value_type *type, struct text *out) {
   text_add(out, type->rank == RANK_UNKNOWN ? "" : "]");
 }
 
+/* A misspelt name is told as that, and not as a missing input. */
+static assay_status check_names(const struct job *job) {
+  const struct graph *graph = job->model->graph;
+  for (int i = 0; i < job->n_feeds; i++) {
+    const char *name = job->feeds[i].name;
+    struct text names = {0};
+    bool known = false;
+    for (int32_t j = 0; j < graph->n_inputs; j++) {
+      const char *there = graph->values[graph->inputs[j]].name;
+      known = known || text_equal(there, name);
+      text_format(&names, "%s'%s'", j > 0 ? ", " : "", there);
+    }
+    assay_status status = text_status(&names);
+    if (assay_status_ok(status) && !known) {
+      status =
+          status_make(ASSAY_INPUT_EXTRA, job->model_path, "'%s' is given, and the model has no such input; it has %s",
+                      name, names.length == 0 ? "none" : text_string(&names));
+    }
+    text_free(&names);
+    TRY(status);
+  }
+  return status_ok();
+}
+
 /* All missing inputs in one sentence, so that the next call can be right. */
 static assay_status check_missing(const struct job *job) {
   const struct graph *graph = job->model->graph;
@@ -284,6 +308,7 @@ static assay_status open_session(const struct cli *cli, struct job *job) {
   for (int i = 0; i < job->n_inputs; i++) {
     TRY(read_input(job, job->inputs[i]));
   }
+  TRY(check_names(job));
   TRY(check_missing(job));
   return status_prefix(session_open(job->model, &options, &job->session), "%s", job->model_path);
 }

@@ -284,10 +284,18 @@ static assay_status find_axis(struct reader *reader, const struct listing *listi
     if (listing->count == 1) {
       return status_ok();
     }
+    if (axes_given || last == NULL || last->min != last->max) {
+      return yaml_error(&reader->file, listing->node->mark,
+                        "%s has %d components, but %s; name the axis 'component' in 'axes'", listing->output_what,
+                        (int)listing->count,
+                        axes_given     ? "'axes' names none of the axes 'component'"
+                        : last == NULL ? "it is a single number"
+                                       : "its last dimension varies");
+    }
     return yaml_error(&reader->file, listing->node->mark,
-                      "%s has %d components, but %s; name the axis 'component' in 'axes'", listing->output_what,
-                      (int)listing->count,
-                      axes_given ? "'axes' names none of the axes 'component'" : "its last dimension has another size");
+                      "%s has %d components, but its last dimension has %lld elements; name each of them, or say in "
+                      "'axes' which axis is the 'component'",
+                      listing->output_what, (int)listing->count, (long long)last->max);
   }
   const struct dim_range *dim = &output->dims[output->component_axis];
   if (dim->min != dim->max || dim->max != listing->count) {

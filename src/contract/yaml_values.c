@@ -365,7 +365,7 @@ void yaml_write_scalar(struct text *out, const char *text) {
 /* What the answer to a key looks like, for those that a draft leaves open. */
 static const char *hint_for(const char *key) {
   static const char *const hints[][2] = {
-      {"unit", "the physical unit after decoding, such as rad, m/s or score"},
+      {"unit", "the physical unit (of an output after decoding), such as rad, m/s or score"},
       {"raw_unit", "the unit of the model's own number, before decoding"},
       {"tolerance", "how far a rung may drift, in the component's unit: {max: ...}"},
       {"max", "the largest value that the task can bear"},
@@ -373,7 +373,7 @@ static const char *hint_for(const char *key) {
       {"opt", "the size that is used most"},
       {"layout", "NCHW, NHWC, CHW or HWC"},
       {"color", "RGB, BGR or GRAY"},
-      {"legal", "[lowest, highest] that may be fed; outside is refused"},
+      {"legal", "[lowest, highest] that may be fed; outside is refused; or take it out"},
       {"names", "the components in the order of the tensor"},
       {"name", "the component's name"},
       {"state", "the pairs of input and output that are carried to the next step, or take it out"},

@@ -124,6 +124,6 @@ assay_status assemble_decision(const struct plan *plan, const struct decision_li
     }
   }
   TRY(list_cases(plan, list, arena, out));
-  out->verdict = out->flips > 0 ? VERDICT_REJECT : VERDICT_PASS;
+  out->verdict = out->flips > 0 ? VERDICT_REJECT : out->n > 0 ? VERDICT_PASS : VERDICT_BLOCKED;
   return out->flips > 0 ? add_flip(list, out, arena, &rung->reasons) : status_ok();
 }

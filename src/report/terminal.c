@@ -57,10 +57,8 @@ static void put_cut(struct page *page, const char *words, int width, bool pad) {
   }
 }
 
-/* Words broken at spaces; further lines are indented. */
-static void put_wrapped(struct page *page, const char *first, const char *words, int indent) {
-  int column = (int)strlen(first);
-  text_add(page->out, first);
+/* Words broken at spaces, from a line that is filled to `column`; further lines are indented. */
+static void put_words(struct page *page, int column, const char *words, int indent) {
   for (; column < indent; column++) {
     text_add_char(page->out, ' ');
   }
@@ -92,6 +90,11 @@ static void put_wrapped(struct page *page, const char *first, const char *words,
     words += strspn(words, " ");
   }
   text_add_char(page->out, '\n');
+}
+
+static void put_wrapped(struct page *page, const char *first, const char *words, int indent) {
+  text_add(page->out, first);
+  put_words(page, (int)strlen(first), words, indent);
 }
 
 /* --- components ------------------------------------------------------------------- */
@@ -233,6 +236,10 @@ static void put_decisions(struct page *page, const struct rung_result *rung) {
     text_add(page->out, d == 0 ? "  decisions\n  " : "  ");
     put_verdict(page, decision->verdict, 8);
     put_cut(page, name, 20, true);
+    if (decision->n == 0) {
+      text_format(page->out, " %s: none was taken\n", decision->what);
+      continue;
+    }
     text_format(page->out, " %s: %" PRId64 " of %" PRId64 " flip\n", decision->what, decision->flips, decision->n);
     text_format(page->out, "%31s%" PRId64 " with a margin below the drift of %.3g; smallest margin %.3g\n", "",
                 decision->low_margin, decision->drift, decision->smallest_margin);
@@ -346,7 +353,7 @@ static void put_invalid(struct page *page) {
     if (page->options->verbose || invalid->verdict != VERDICT_PASS) {
       text_add(page->out, "  ");
       put_verdict(page, invalid->verdict, 8);
-      put_wrapped(page, "", invalid->verdict == VERDICT_PASS ? invalid->expected : invalid->sentence, 0);
+      put_words(page, 10, invalid->verdict == VERDICT_PASS ? invalid->expected : invalid->sentence, 10);
     }
   }
 }

@@ -74,8 +74,8 @@ static assay_status find_for(const struct rung_request *request, const struct ru
   if (missing == NULL) {
     return unknown_engine(request);
   }
-  return status_make(ASSAY_RUNTIME_MISSING, request->name, "rung '%s' needs the engine '%s', but %s", request->name,
-                     request->engine, missing);
+  return status_make(ASSAY_RUNTIME_MISSING, request->name, "the engine '%s' is not to be had: %s", request->engine,
+                     missing);
 }
 
 assay_status rung_open(const struct rung_request *request, struct rung **out) {

@@ -91,6 +91,13 @@ load setup
   done
 }
 
+@test "run tells a misspelt input from a missing one" {
+  "$MAKE_POLICY" arm pass
+  fails 2 INPUT_MISSING "missing: 'x'" run arm/policy.onnx -o out_dir
+  printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (0,), }" >x.npy
+  fails 2 INPUT_EXTRA "'X' is given" run arm/policy.onnx --input X=x.npy -o out_dir
+}
+
 @test "version says what this build can do, as JSON too" {
   exits 0 version
   grep -q '^assay [0-9]' out

@@ -20,6 +20,15 @@ load setup
   grep -q '"path": "outputs\[y\].components\[0\].names"' out
 }
 
+@test "init names the policy by its file, or by its folder where the file's name says nothing" {
+  "$MAKE_POLICY" arm pass
+  exits 0 init arm/policy.onnx -o draft
+  grep -q '^policy: draft$' draft/contract.yaml
+  cp arm/policy.onnx reach.onnx
+  exits 0 init reach.onnx -o draft2
+  grep -q '^policy: reach$' draft2/contract.yaml
+}
+
 @test "init replaces nothing" {
   "$MAKE_POLICY" arm pass
   cp arm/contract.yaml before

@@ -285,9 +285,10 @@ static void finds_open_questions(void **state) {
       parse("outputs:\n  - name: action\n    components:\n      - {name: hip, unit: TODO}\n      - unit: TODO\n"
             "    axes: [batch, TODO]\n",
             &file));
-  struct refusal row = {"TODO", "f.yaml:4:27", ASSAY_OPEN_QUESTION,
-                        "'outputs[action].components[hip].unit' is still TODO: write the physical unit after decoding, "
-                        "such as rad, m/s or score; 2 more open questions at lines 5, 6"};
+  struct refusal row = {
+      "TODO", "f.yaml:4:27", ASSAY_OPEN_QUESTION,
+      "'outputs[action].components[hip].unit' is still TODO: write the physical unit (of an output after "
+      "decoding), such as rad, m/s or score; 2 more open questions at lines 5, 6"};
   assert_refused(yaml_no_open_questions(&file), &row);
 }
 

@@ -347,7 +347,10 @@ static void a_missing_runtime_that_is_required_blocks(void **state) {
       "cpu}\n");
   struct gate_result *result = policy_verify(folder);
   expect_verdict(result, VERDICT_BLOCKED, 3);
-  assert_int_equal(rung_reasons(result_rung(result, "ort"), ASSAY_RUNTIME_MISSING), 1);
+  const struct rung_result *rung = result_rung(result, "ort");
+  assert_int_equal(rung_reasons(rung, ASSAY_RUNTIME_MISSING), 1);
+  assert_int_equal(rung->n_decisions, 1);
+  assert_int_equal(rung->decisions[0].verdict, VERDICT_BLOCKED); /* none was taken, so none is kept */
   gate_result_free(result);
   temp_free(folder);
 }

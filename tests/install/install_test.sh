@@ -51,7 +51,7 @@ ln -s "$lib/libassay.a" "$work/static-only/"
   $(pkg-config --static --cflags --libs assay)
 expect "$(env -u LD_LIBRARY_PATH "$work/static" "$work/none.onnx")" "$says"
 
-cmake -S "$source/tests/install" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$compiler" \
+cmake -S "$source/tests/install" -B "$work/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$compiler" \
   >>"$work/log"
 cmake --build "$work/cmake" >>"$work/log"
 expect "$("$work/cmake/with_shared" "$work/none.onnx")" "$says"
