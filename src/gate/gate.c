@@ -361,6 +361,9 @@ static assay_status prepare_rungs(struct gate_state *state) {
                                             .required = work->rungs[r].required,
                                             .is_reference = r == work->reference_rung,
                                             .verdict = VERDICT_BLOCKED,
+                                            .noise = {.self_how = "not measured: the rung was not run",
+                                                      .rounding_how = "not measured: the rung was not run",
+                                                      .history_max = NAN},
                                             .request = work->rungs[r].request};
   }
   return status_ok();

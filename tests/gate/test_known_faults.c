@@ -76,6 +76,7 @@ static void nan_and_inf_are_never_equal(void **state) {
     struct gate_result *result = pair_up(pairs[i].reference, pairs[i].rung, pairs[i].n, pairs[i].rest);
     expect_verdict(result, pairs[i].verdict, pairs[i].exit_code);
     assert_int_equal(gate_reasons(result, ASSAY_INVALID_GOLDEN) > 0, pairs[i].exit_code == 2);
+    assert_non_null(result->rungs[0].noise.self_how); /* reports say why, also where nothing ran */
     gate_result_free(result);
   }
 }
