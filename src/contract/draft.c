@@ -67,7 +67,9 @@ static void add_input(struct text *out, const struct signature_tensor *tensor) {
     text_add(out, "    unit: TODO                    # of its elements; take the line out where they differ\n");
   }
   if (is_float(tensor)) {
-    text_add(out, "    legal: TODO                   # [lowest, highest] after preprocessing; outside is refused. Or take it out\n");
+    text_add(out,
+             "    legal: TODO                   # [lowest, highest] after preprocessing; outside is refused. Or take "
+             "it out\n");
   }
 }
 

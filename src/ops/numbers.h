@@ -19,8 +19,9 @@ bool number_is_native(assay_dtype dtype, enum number_kind kind);
 void numbers_load(assay_dtype dtype, const void *data, int64_t start, int64_t stride, int64_t n, enum number_kind kind,
                   void *out);
 /* n numbers into elements start, start + 1, ...: floats round half to even (8-bit floats saturate), integers keep their
- * low bits, bool is "not zero"; a float goes to an integer truncated and saturated (of less than a byte: to its low bits), NaN as 0. Elements
- * narrower than a byte share one: they are stored in order, and two threads must not meet in a byte. */
+ * low bits, bool is "not zero"; a float goes to an integer truncated and saturated (of less than a byte: to its low
+ * bits), NaN as 0. Elements narrower than a byte share one: they are stored in order, and two threads must not meet in
+ * a byte. */
 void numbers_store(assay_dtype dtype, void *data, int64_t start, int64_t n, enum number_kind kind, const void *in);
 /* The same with ONNX's `saturate` attribute for the 8-bit floats. */
 void numbers_store_saturating(assay_dtype dtype, void *data, int64_t start, int64_t n, enum number_kind kind,
