@@ -29,7 +29,7 @@ int command_compare(struct cli *cli, int argc, char **argv) {
   assay_status status =
       cli_options(cli, argc, argv, options, 2, "compare REFERENCE CANDIDATE [options]",
                   "Compares two run folders, output by output. Exit code 0: the same bits, or within the contract's "
-                  "tolerances;\n1: not; 3: they differ and there is no contract to judge by.",
+                  "tolerances;\n1: not; 2: a run folder or the contract is wrong; 3: nothing could be compared.",
                   &n, &done);
   if (done || !assay_status_ok(status)) {
     return cli_finish(status);

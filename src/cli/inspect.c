@@ -254,6 +254,9 @@ static void add_costs(const struct inspect *inspect, struct text *out) {
     text_add_size(out, cost->by_operator[i].multiply_adds, "");
   }
   text_add(out, cost->n_operators > 0 ? ")\n" : "\n");
+  text_add(out, "FLOPs: ");
+  text_add_size(out, 2 * cost->multiply_adds, "");
+  text_add(out, " (two for each multiply-add)\n");
   if (inspect->assumed.length > 0) {
     text_format(out, "  with %s; --shape gives others\n", text_string(&inspect->assumed));
   }
@@ -343,9 +346,10 @@ static json_t *json_costs(const struct inspect *inspect) {
   for (int32_t i = 0; i < cost->n_operators; i++) {
     json_object_set_new(by_operator, cost->by_operator[i].op_type, json_real(cost->by_operator[i].multiply_adds));
   }
-  return json_pack("{s:f, s:o, s:s, s:i, s:i, s:i}", "multiply_adds", cost->multiply_adds, "by_operator", by_operator,
-                   "assumed", text_string(&inspect->assumed), "nodes_not_counted", cost->n_unknown,
-                   "loops_counted_once", cost->n_repeated, "branches_counted_both", cost->n_branches);
+  return json_pack("{s:f, s:f, s:o, s:s, s:i, s:i, s:i}", "multiply_adds", cost->multiply_adds, "flops",
+                   2 * cost->multiply_adds, "by_operator", by_operator, "assumed", text_string(&inspect->assumed),
+                   "nodes_not_counted", cost->n_unknown, "loops_counted_once", cost->n_repeated,
+                   "branches_counted_both", cost->n_branches);
 }
 
 static assay_status show_json(const struct inspect *inspect) {

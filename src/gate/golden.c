@@ -71,8 +71,24 @@ static assay_status check_validity(const struct plan *plan, const struct fed_cas
   return status;
 }
 
+/* An age of a name that is no input would be checked by nobody. */
+static assay_status check_ages(const struct plan *plan, const struct fed_case *fed, struct arena *arena,
+                               struct gate_reasons *reasons) {
+  for (int32_t i = 0; i < fed->entry->n_ages; i++) {
+    const char *name = fed->entry->ages[i].input;
+    if (contract_find_input(plan->contract, name) == NULL) {
+      TRY(golden_say(
+          arena, reasons, gate_reason_of(ASSAY_INVALID_GOLDEN), fed, -1,
+          "case '%s' gives the age of '%s', which is no input of the contract; correct ages_ms in corpus.yaml",
+          fed->entry->id, name));
+    }
+  }
+  return status_ok();
+}
+
 assay_status golden_check_inputs(const struct plan *plan, const struct fed_case *fed, struct arena *arena,
                                  struct gate_reasons *reasons) {
+  TRY(check_ages(plan, fed, arena, reasons));
   TRY(check_validity(plan, fed, arena, reasons));
   return golden_check_recomputed(plan, fed, arena, reasons);
 }

@@ -89,7 +89,15 @@ static assay_status find_file(struct loader *loader, const char *name, const cha
     return status_no_memory(strlen(loader->model->path));
   }
   assay_status status = path_join_inside(&loader->scratch, folder, location, ASSAY_EXTERNAL_LINK, out);
-  return status_prefix(status, "external data of tensor '%s'", name);
+  if (status.code != ASSAY_EXTERNAL_LINK) {
+    return status;
+  }
+  assay_status_clear(&status);
+  return load_fail(
+      loader, ASSAY_EXTERNAL_LINK,
+      "external data of tensor '%s' are at '%s', a link that does not stay in the model's folder, or a name "
+      "that cannot be one of a file; put the file itself beside the model",
+      name, location);
 }
 
 static assay_status add_external(struct loader *loader, const struct file_map *map) {

@@ -55,7 +55,7 @@ static assay_status build_tensor_type(struct writer *writer, const struct value_
   (*out)->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
   (*out)->tensor_type = tensor;
   tensor->has_elem_type = true;
-  tensor->elem_type = type->dtype;
+  tensor->elem_type = (int32_t)type->dtype;
   return build_shape(writer, type, &tensor->shape);
 }
 
@@ -66,7 +66,7 @@ static assay_status build_sparse_type(struct writer *writer, const struct value_
   (*out)->value_case = ONNX__TYPE_PROTO__VALUE_SPARSE_TENSOR_TYPE;
   (*out)->sparse_tensor_type = tensor;
   tensor->has_elem_type = true;
-  tensor->elem_type = type->dtype;
+  tensor->elem_type = (int32_t)type->dtype;
   return build_shape(writer, type, &tensor->shape);
 }
 
@@ -155,7 +155,7 @@ static assay_status build_tensor(struct writer *writer, const assay_tensor *tens
   Onnx__TensorProto *proto = *out;
   proto->name = name != NULL ? text_of(name) : NULL;
   proto->has_data_type = true;
-  proto->data_type = tensor->dtype;
+  proto->data_type = (int32_t)tensor->dtype;
   ARENA_NEW(&writer->arena, proto->dims, tensor->rank);
   proto->n_dims = (size_t)tensor->rank;
   for (int32_t i = 0; i < tensor->rank; i++) {
