@@ -25,6 +25,7 @@ python3-pip           test    installs the capture package, as its users do
 python3-setuptools    test    builds it
 python3-jsonschema    test    holds verdict.json against its schema
 xz-utils              test    unpacks the tests of ONNX itself, where they are at hand
+libonnx-testdata      ci      the tests of an older ONNX
 python3-torch         ci      the source framework: capture, and the export of ACT
 clang                 ci      the second compiler, and fuzzing
 libclang-rt-dev       ci      its sanitizers and libFuzzer

@@ -123,7 +123,8 @@ load setup
   for command in $(commands); do
     fails 2 USAGE '--\x1b[2J' "$command" $'--\e[2J'
   done
-  fails 2 FILE_MISSING '\x1b[31m\n\u202e' check $'\e[31m\n\u202e'
+  # U+202E in bytes: bash spells \u in the C locale out as letters.
+  fails 2 FILE_MISSING '\x1b[31m\n\u202e' check $'\e[31m\n\xe2\x80\xae'
   "$MAKE_POLICY" arm pass
   sed -i 's/engine: assay/engine: "a\\e[31m\\nb\\u009b"/' arm/gate.yaml
   fails 2 GATE_INVALID 'a\x1b[31m\nb\u009b' verify arm
