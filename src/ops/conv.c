@@ -285,10 +285,26 @@ assay_status conv_sizes(const struct node *node, const int64_t *x, const int64_t
 
 /* --- Conv ---------------------------------------------------------------- */
 
-struct conv_state {
-  bool sized; /* the plan knew all shapes: conv has sizes and maps */
-  struct conv conv;
-};
+assay_status conv_prepare(struct op_prepare *prepare, conv_sizes_function *sizes, struct dot_kernels *kernels,
+                          struct conv_state **out) {
+  struct conv_state *state;
+  ARENA_NEW(prepare->arena, state, 1);
+  prepare->state = *out = state;
+  const struct value_type *x = &prepare->inputs[0]->type, *w = &prepare->inputs[1]->type;
+  int64_t x_dims[ASSAY_RANK_MAX], w_dims[ASSAY_RANK_MAX], n;
+  if (!type_dims(x, x_dims) || !type_dims(w, w_dims) || !shape_count(x_dims, x->rank, &n) ||
+      !shape_count(w_dims, w->rank, &n) || !dot_kernels_find(prepare->kernels, w->dtype, kernels)) {
+    return status_ok();
+  }
+  TRY(sizes(prepare->node, x_dims, w_dims, x->rank, &state->conv));
+  size_t bytes = 0;
+  void *block = NULL;
+  TRY(conv_map_bytes(&state->conv.window, &bytes));
+  TRY(plan_alloc(prepare, bytes, &block));
+  conv_map(&state->conv, block);
+  state->sized = true;
+  return status_ok();
+}
 
 assay_status infer_conv(struct infer *infer) {
   TRY(infer_want_counts(infer, 2, 3, 1, 1));
@@ -301,36 +317,26 @@ assay_status infer_conv(struct infer *infer) {
 
 assay_status prepare_conv(struct op_prepare *prepare) {
   struct conv_state *state;
-  ARENA_NEW(prepare->arena, state, 1);
-  prepare->state = state;
-  const struct value_type *x = &prepare->inputs[0]->type, *w = &prepare->inputs[1]->type;
-  int64_t x_dims[ASSAY_RANK_MAX], w_dims[ASSAY_RANK_MAX];
   struct dot_kernels kernels;
-  struct conv *conv = &state->conv;
-  int64_t n;
-  if (!type_dims(x, x_dims) || !type_dims(w, w_dims) || !shape_count(x_dims, x->rank, &n) ||
-      !shape_count(w_dims, w->rank, &n) || !dot_kernels_find(prepare->kernels, w->dtype, &kernels)) {
+  TRY(conv_prepare(prepare, conv_sizes, &kernels, &state));
+  if (!state->sized) {
     return status_ok();
   }
-  TRY(conv_sizes(prepare->node, x_dims, w_dims, x->rank, conv));
-  size_t bytes = 0;
-  void *block = NULL;
-  TRY(conv_map_bytes(&conv->window, &bytes));
-  TRY(plan_alloc(prepare, bytes, &block));
-  conv_map(conv, block);
+  struct conv *conv = &state->conv;
   const assay_tensor *constant = prepare->inputs[1]->constant;
   if (constant != NULL) {
+    size_t bytes = 0;
+    void *block = NULL;
     TRY(conv_packed_bytes(&kernels, conv, &bytes));
     TRY(plan_alloc(prepare, bytes, &block));
     conv_pack(&kernels, conv, constant->data, block);
     conv->packed = block;
-    conv->weights_finite = values_finite(w->dtype, constant->data, tensor_count(constant));
+    conv->weights_finite = values_finite(constant->dtype, constant->data, tensor_count(constant));
     prepare->packed = 2;
   }
   struct conv_workspace layout = {0};
   TRY(conv_layout(&kernels, conv, prepare->threads, &layout));
   prepare->workspace = layout.bytes;
-  state->sized = true;
   return status_ok();
 }
 

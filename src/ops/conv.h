@@ -53,6 +53,18 @@ ASSAY_MUST_CHECK assay_status conv_infer_shape(struct infer *infer, int32_t weig
 ASSAY_MUST_CHECK assay_status conv_sizes(const struct node *node, const int64_t *x, const int64_t *w, int rank,
                                          struct conv *out);
 
+/* What the plan knows of a convolution. */
+struct conv_state {
+  bool sized; /* all shapes are known: conv has sizes and maps */
+  struct conv conv;
+};
+typedef assay_status conv_sizes_function(const struct node *node, const int64_t *x, const int64_t *w, int rank,
+                                         struct conv *out);
+/* Makes the state of a node whose inputs 0 and 1 are x and w; where their shapes are known, with sizes and maps in the
+ * plan, and with the kernels of w's dtype. */
+ASSAY_MUST_CHECK assay_status conv_prepare(struct op_prepare *prepare, conv_sizes_function *sizes,
+                                           struct dot_kernels *kernels, struct conv_state **out);
+
 /* y = the convolution of x; bias may be NULL. scratch: dot_scratch_bytes for each thread. */
 void conv_run(const struct dot_kernels *kernels, struct pool *pool, const struct conv *conv, const void *x,
               const void *bias, void *y, void *scratch);

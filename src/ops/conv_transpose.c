@@ -5,11 +5,6 @@
 #include "core/memory.h"
 #include "ops/conv.h"
 
-struct transpose_state {
-  bool sized; /* the plan knew all shapes: conv has sizes and maps */
-  struct conv conv;
-};
-
 assay_status infer_conv_transpose(struct infer *infer) {
   TRY(infer_want_counts(infer, 2, 3, 1, 1));
   TRY(infer_want_same_dtype(infer, 0, 1));
@@ -114,36 +109,24 @@ static assay_status transpose_layout(const struct dot_kernels *kernels, const st
 }
 
 assay_status prepare_conv_transpose(struct op_prepare *prepare) {
-  struct transpose_state *state;
-  ARENA_NEW(prepare->arena, state, 1);
-  prepare->state = state;
-  const struct value_type *x = &prepare->inputs[0]->type, *w = &prepare->inputs[1]->type;
-  int64_t x_dims[ASSAY_RANK_MAX], w_dims[ASSAY_RANK_MAX];
+  struct conv_state *state;
   struct dot_kernels kernels;
-  struct conv *conv = &state->conv;
-  int64_t n;
-  if (!type_dims(x, x_dims) || !type_dims(w, w_dims) || !shape_count(x_dims, x->rank, &n) ||
-      !shape_count(w_dims, w->rank, &n) || !dot_kernels_find(prepare->kernels, w->dtype, &kernels)) {
+  TRY(conv_prepare(prepare, transpose_sizes, &kernels, &state));
+  if (!state->sized) {
     return status_ok();
   }
-  TRY(transpose_sizes(prepare->node, x_dims, w_dims, x->rank, conv));
-  size_t bytes = 0;
-  void *block = NULL;
-  TRY(conv_map_bytes(&conv->window, &bytes));
-  TRY(plan_alloc(prepare, bytes, &block));
-  conv_map(conv, block);
+  struct conv *conv = &state->conv;
   if (prepare->inputs[1]->constant != NULL) {
     TRY(pack_constant_weights(prepare, &kernels, prepare->inputs[1]->constant, conv));
     prepare->packed = 2;
   }
   struct conv_workspace layout = {0};
   TRY(transpose_layout(&kernels, conv, prepare->threads, &layout, &prepare->workspace));
-  state->sized = true;
   return status_ok();
 }
 
 assay_status run_conv_transpose(struct op_run *run) {
-  const struct transpose_state *state = run->state;
+  const struct conv_state *state = run->state;
   const assay_tensor *x = run->inputs[0], *w = run->inputs[1];
   const assay_tensor *bias = run->node->n_inputs > 2 ? run->inputs[2] : NULL;
   struct dot_kernels kernels;
