@@ -116,10 +116,13 @@ assay_status infer_gather_elements(struct infer *infer) {
   return status_ok();
 }
 
+/* What an update does to the element that it meets. */
+enum scatter_reduction { SCATTER_NONE, SCATTER_ADD, SCATTER_MUL, SCATTER_MAX, SCATTER_MIN };
+
 /* Calls `each` with the flat place in the index tensor and the flat place that it names in the data. */
-typedef void element_pair(struct op_run *run, int64_t at_index, int64_t at_data);
+typedef void element_pair(const struct op_run *run, enum scatter_reduction how, int64_t at_index, int64_t at_data);
 static assay_status each_element(struct op_run *run, const assay_tensor *data, const assay_tensor *indices, int axis,
-                                 element_pair *each) {
+                                 enum scatter_reduction how, element_pair *each) {
   int64_t strides[ASSAY_RANK_MAX], place[ASSAY_RANK_MAX] = {0}, n = tensor_count(indices);
   int64_t stride = 1;
   for (int i = data->rank - 1; i >= 0; i--) {
@@ -139,7 +142,7 @@ static assay_status each_element(struct op_run *run, const assay_tensor *data, c
     for (int d = 0; d < data->rank; d++) {
       at += (d == axis ? index : place[d]) * strides[d];
     }
-    each(run, i, at);
+    each(run, how, i, at);
     for (int d = data->rank - 1; d >= 0 && ++place[d] == indices->dims[d]; d--) {
       place[d] = 0;
     }
@@ -147,7 +150,8 @@ static assay_status each_element(struct op_run *run, const assay_tensor *data, c
   return status_ok();
 }
 
-static void pick_element(struct op_run *run, int64_t at_index, int64_t at_data) {
+static void pick_element(const struct op_run *run, enum scatter_reduction how, int64_t at_index, int64_t at_data) {
+  (void)how;
   size_t element = element_size(run->inputs[0]->dtype);
   memcpy((char *)run->outputs[0]->data + (size_t)at_index * element,
          (const char *)run->inputs[0]->data + (size_t)at_data * element, element);
@@ -162,12 +166,10 @@ assay_status run_gather_elements(struct op_run *run) {
                        (int)in->rank, (int)indices->rank);
   }
   TRY(output_become(run, 0, in->dtype, indices->dims, indices->rank));
-  return each_element(run, in, indices, axis, pick_element);
+  return each_element(run, in, indices, axis, SCATTER_NONE, pick_element);
 }
 
 /* --- reductions of Scatter ------------------------------------------------------ */
-
-enum scatter_reduction { SCATTER_NONE, SCATTER_ADD, SCATTER_MUL, SCATTER_MAX, SCATTER_MIN };
 
 static assay_status scatter_reduction(const struct node *node, assay_dtype dtype, enum scatter_reduction *out) {
   static const char *const names[] = {"none", "add", "mul", "max", "min"};
@@ -289,10 +291,7 @@ static assay_status copy_input(struct op_run *run) {
   return status_ok();
 }
 
-static void place_element(struct op_run *run, int64_t at_index, int64_t at_data) {
-  enum scatter_reduction how;
-  assay_status status = scatter_reduction(run->node, run->inputs[0]->dtype, &how);
-  assay_status_clear(&status); /* was checked before the loop */
+static void place_element(const struct op_run *run, enum scatter_reduction how, int64_t at_index, int64_t at_data) {
   combine_element(how, run->outputs[0], at_data, run->inputs[2], at_index);
 }
 
@@ -307,7 +306,7 @@ assay_status run_scatter_elements(struct op_run *run) {
                        "indices and updates must have one shape, of the rank of the data");
   }
   TRY(copy_input(run));
-  return each_element(run, in, indices, axis, place_element);
+  return each_element(run, in, indices, axis, how, place_element);
 }
 
 /* --- GatherND and ScatterND -------------------------------------------------------- */

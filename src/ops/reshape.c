@@ -227,20 +227,30 @@ static assay_status axes_set(const int64_t *axes, int32_t n, int rank, uint32_t 
   return status_ok();
 }
 
-assay_status infer_squeeze(struct infer *infer) {
+/* Checks what both take, and reads the axes: an attribute before opset 13, an input from then on. *known is false, and
+ * output 0 of unknown rank, where they or the rank of the input are not known. */
+static assay_status infer_axes(struct infer *infer, const int64_t **axes, int32_t *n, bool *known) {
   TRY(infer_want_counts(infer, 1, 2, 1, 1));
   TRY(infer_want(infer, 0, 0, ASSAY_RANK_MAX));
-  const struct value_type *in = &infer->inputs[0]->type;
+  TRY(infer_ints(infer, 1, infer->node->opset < 13 ? "axes" : NULL, axes, n, known));
+  *known = *known && infer->inputs[0]->type.rank >= 0;
+  if (!*known) {
+    infer_set(infer, 0, infer->inputs[0]->type.dtype, RANK_UNKNOWN, NULL);
+  }
+  return status_ok();
+}
+
+assay_status infer_squeeze(struct infer *infer) {
   const int64_t *axes;
   int32_t n;
   bool known;
   uint32_t set = 0;
-  TRY(infer_ints(infer, 1, infer->node->opset < 13 ? "axes" : NULL, &axes, &n, &known));
-  bool all = known && axes == NULL && n == 0; /* without axes every 1 goes */
-  if (!known || in->rank < 0) {
-    infer_set(infer, 0, in->dtype, RANK_UNKNOWN, NULL);
+  TRY(infer_axes(infer, &axes, &n, &known));
+  if (!known) {
     return status_ok();
   }
+  const struct value_type *in = &infer->inputs[0]->type;
+  bool all = axes == NULL && n == 0; /* without axes every 1 goes */
   TRY(axes_set(axes, n, in->rank, &set));
   struct dim dims[ASSAY_RANK_MAX];
   int32_t rank = 0;
@@ -284,18 +294,15 @@ assay_status run_squeeze(struct op_run *run) {
 }
 
 assay_status infer_unsqueeze(struct infer *infer) {
-  TRY(infer_want_counts(infer, 1, 2, 1, 1));
-  TRY(infer_want(infer, 0, 0, ASSAY_RANK_MAX));
-  const struct value_type *in = &infer->inputs[0]->type;
   const int64_t *axes;
   int32_t n;
   bool known;
   uint32_t set = 0;
-  TRY(infer_ints(infer, 1, infer->node->opset < 13 ? "axes" : NULL, &axes, &n, &known));
-  if (!known || in->rank < 0) {
-    infer_set(infer, 0, in->dtype, RANK_UNKNOWN, NULL);
+  TRY(infer_axes(infer, &axes, &n, &known));
+  if (!known) {
     return status_ok();
   }
+  const struct value_type *in = &infer->inputs[0]->type;
   if (in->rank + n > ASSAY_RANK_MAX) {
     return status_make(ASSAY_SHAPE_CONFLICT, NULL, "the result has %d dimensions, at most %d are supported",
                        (int)(in->rank + n), ASSAY_RANK_MAX);
