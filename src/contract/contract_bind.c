@@ -17,20 +17,6 @@ struct side {
   const struct dim_range *dims;
 };
 
-assay_status contract_fault(const struct contract *contract, struct mark mark, assay_code code, const char *format,
-                            ...) {
-  struct text where = {0}, sentence = {0};
-  text_format(&where, "%s:%d:%d", contract->path, (int)mark.line, (int)mark.column);
-  va_list arguments;
-  va_start(arguments, format);
-  text_format_va(&sentence, format, arguments);
-  va_end(arguments);
-  assay_status status = status_make(code, text_string(&where), "%s", text_string(&sentence));
-  text_free(&where);
-  text_free(&sentence);
-  return status;
-}
-
 static const struct signature_tensor *find_tensor(const struct signature_tensor *tensors, int32_t count,
                                                   const char *name) {
   for (int32_t i = 0; i < count; i++) {

@@ -10,6 +10,18 @@
 
 #include "core/text.h"
 
+assay_status contract_fault(const struct contract *contract, struct mark mark, assay_code code, const char *format,
+                            ...) {
+  struct text where = {0};
+  text_format(&where, "%s:%d:%d", contract->path, (int)mark.line, (int)mark.column);
+  va_list arguments;
+  va_start(arguments, format);
+  assay_status status = status_make_va(code, text_string(&where), format, arguments);
+  va_end(arguments);
+  text_free(&where);
+  return status;
+}
+
 enum { WORDS_MAX = 4096 };
 
 static assay_status keep_word(struct arena *arena, struct metadata_list *list, const char *word, size_t length) {

@@ -37,13 +37,13 @@ static assay_status fail_at(const struct yaml_file *file, assay_code code, struc
 }
 
 assay_status yaml_error(const struct yaml_file *file, struct mark mark, const char *format, ...) {
-  struct text sentence = {0};
+  struct text where = {0};
+  place(file, mark, &where);
   va_list arguments;
   va_start(arguments, format);
-  text_format_va(&sentence, format, arguments);
+  assay_status status = status_make_va(file->code, text_string(&where), format, arguments);
   va_end(arguments);
-  assay_status status = fail_at(file, file->code, mark, text_string(&sentence));
-  text_free(&sentence);
+  text_free(&where);
   return status;
 }
 

@@ -77,16 +77,22 @@ char *arena_copy(struct arena *arena, const char *text, size_t length) {
 
 char *arena_string(struct arena *arena, const char *text) { return arena_copy(arena, text, strlen(text)); }
 
+char *arena_format_va(struct arena *arena, const char *format, va_list arguments) {
+  va_list measured;
+  va_copy(measured, arguments);
+  int length = vsnprintf(NULL, 0, format, measured);
+  va_end(measured);
+  char *result = length < 0 ? NULL : arena_alloc(arena, (size_t)length + 1, 1);
+  if (result != NULL) {
+    vsnprintf(result, (size_t)length + 1, format, arguments);
+  }
+  return result;
+}
+
 char *arena_format(struct arena *arena, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  int length = vsnprintf(NULL, 0, format, arguments);
+  char *result = arena_format_va(arena, format, arguments);
   va_end(arguments);
-  char *result = length < 0 ? NULL : arena_alloc(arena, (size_t)length + 1, 1);
-  if (result != NULL) {
-    va_start(arguments, format);
-    vsnprintf(result, (size_t)length + 1, format, arguments);
-    va_end(arguments);
-  }
   return result;
 }

@@ -24,6 +24,7 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size);
 char *arena_copy(struct arena *arena, const char *text, size_t length);
 char *arena_string(struct arena *arena, const char *text);
 char *arena_format(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
+char *arena_format_va(struct arena *arena, const char *format, va_list arguments);
 
 /* A new array of `count` elements in the arena, or return from the caller
  * with OUT_OF_MEMORY. */

@@ -78,12 +78,16 @@ static struct assay_error *error_make(const char *where, const char *format, va_
   return error;
 }
 
+assay_status status_make_va(assay_code code, const char *where, const char *format, va_list arguments) {
+  return (assay_status){code, error_make(where != NULL ? where : "", format, arguments, "")};
+}
+
 assay_status status_make(assay_code code, const char *where, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  struct assay_error *error = error_make(where != NULL ? where : "", format, arguments, "");
+  assay_status status = status_make_va(code, where, format, arguments);
   va_end(arguments);
-  return (assay_status){code, error};
+  return status;
 }
 
 assay_status status_prefix(assay_status status, const char *format, ...) {

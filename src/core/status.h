@@ -4,6 +4,8 @@
 #ifndef CORE_STATUS_H
 #define CORE_STATUS_H
 
+#include <stdarg.h>
+
 #include "assay/status.h"
 
 #define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
@@ -15,6 +17,8 @@ static inline assay_status status_ok(void) { return (assay_status){ASSAY_OK, NUL
  * not even the sentence can be allocated, the code alone is kept. */
 ASSAY_MUST_CHECK assay_status status_make(assay_code code, const char *where, const char *format, ...)
     PRINTF_LIKE(3, 4);
+/* The same for functions that take a sentence themselves. */
+ASSAY_MUST_CHECK assay_status status_make_va(assay_code code, const char *where, const char *format, va_list arguments);
 
 /* Puts `prefix` (printf style) and ": " before the sentence of a failure, for
  * callers that know more; success passes unchanged. Takes over `status`. */

@@ -9,15 +9,12 @@
 
 assay_status golden_say(struct arena *arena, struct gate_reasons *reasons, struct gate_reason reason,
                         const struct fed_case *fed, int64_t step, const char *format, ...) {
-  struct text sentence = {0};
   va_list arguments;
   va_start(arguments, format);
-  text_format_va(&sentence, format, arguments);
+  reason.sentence = arena_format_va(arena, format, arguments);
   va_end(arguments);
   reason.case_id = fed->entry->id;
   reason.step = fed->entry->sequence ? step : -1;
-  reason.sentence = sentence.failed ? NULL : arena_string(arena, text_string(&sentence));
-  text_free(&sentence);
   return reason.sentence != NULL ? gate_reason_add(arena, reasons, &reason) : status_no_memory(0);
 }
 

@@ -122,13 +122,10 @@ static assay_status add_structure(struct arena *arena, struct gate_reasons *reas
     return status_ok();
   }
   struct gate_reason reason = gate_reason_of(code);
-  struct text sentence = {0};
   va_list arguments;
   va_start(arguments, format);
-  text_format_va(&sentence, format, arguments);
+  reason.sentence = arena_format_va(arena, format, arguments);
   va_end(arguments);
-  reason.sentence = sentence.failed ? NULL : arena_string(arena, text_string(&sentence));
-  text_free(&sentence);
   reason.output = arena_string(arena, output);
   reason.case_id = fed->entry->id;
   reason.step = fed->entry->sequence ? step : -1;

@@ -51,14 +51,11 @@ assay_status gate_reason_add(struct arena *arena, struct gate_reasons *reasons, 
 
 assay_status gate_reason_say(struct arena *arena, struct gate_reasons *reasons, assay_code code, const char *format,
                              ...) {
-  struct text sentence = {0};
+  struct gate_reason reason = gate_reason_of(code);
   va_list arguments;
   va_start(arguments, format);
-  text_format_va(&sentence, format, arguments);
+  reason.sentence = arena_format_va(arena, format, arguments);
   va_end(arguments);
-  struct gate_reason reason = gate_reason_of(code);
-  reason.sentence = sentence.failed ? NULL : arena_copy(arena, text_string(&sentence), sentence.length);
-  text_free(&sentence);
   if (reason.sentence == NULL) {
     return status_no_memory(0);
   }

@@ -8,14 +8,10 @@
 /* --- messages and texts ------------------------------------------------------------ */
 
 assay_status load_fail(const struct loader *loader, assay_code code, const char *format, ...) {
-  struct text text = {0};
   va_list arguments;
   va_start(arguments, format);
-  text_format_va(&text, format, arguments);
+  assay_status status = status_make_va(code, loader->where, format, arguments);
   va_end(arguments);
-  assay_status status =
-      text.failed ? status_make(code, NULL, "%s", "") : status_make(code, loader->where, "%s", text_string(&text));
-  text_free(&text);
   return status;
 }
 
@@ -35,22 +31,16 @@ assay_status load_warn(struct loader *loader, assay_code code, const char *forma
     model->warnings = grown;
     loader->warning_capacity = capacity;
   }
-  struct text text = {0};
   va_list arguments;
   va_start(arguments, format);
-  text_format_va(&text, format, arguments);
+  struct model_warning warning = {code, arena_string(loader->arena, loader->where),
+                                  arena_format_va(loader->arena, format, arguments)};
   va_end(arguments);
-  assay_status status = text_status(&text);
-  if (assay_status_ok(status)) {
-    struct model_warning *warning = &model->warnings[model->n_warnings];
-    *warning = (struct model_warning){code, arena_string(loader->arena, loader->where),
-                                      arena_string(loader->arena, text_string(&text))};
-    bool kept = warning->where != NULL && warning->sentence != NULL;
-    model->n_warnings += kept;
-    status = kept ? status_ok() : status_no_memory(text.length);
+  if (warning.where == NULL || warning.sentence == NULL) {
+    return status_no_memory(strlen(format));
   }
-  text_free(&text);
-  return status;
+  model->warnings[model->n_warnings++] = warning;
+  return status_ok();
 }
 
 assay_status load_text(struct loader *loader, const char *text, const char **out) {
