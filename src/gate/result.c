@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "core/text.h"
 #include "corpus/corpus.h"
 #include "gate/gate_file.h"
 
