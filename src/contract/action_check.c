@@ -10,6 +10,7 @@ struct walk {
   const struct contract *contract;
   const struct contract_output *output;
   const assay_tensor *raw;
+  const struct fed_inputs *inputs;
   int64_t count;
 };
 
@@ -81,7 +82,7 @@ static double before(const struct walk *walk, int64_t i, int32_t component, int6
   for (int32_t d = walk->output->horizon_axis + 1; d < walk->raw->rank; d++) {
     stride *= walk->raw->dims[d];
   }
-  return decode_value(&walk->output->components[component], tensor_get(walk->raw, i - stride));
+  return decode_value(&walk->output->components[component], tensor_get(walk->raw, i - stride), walk->inputs);
 }
 
 static assay_status check_rate(const struct walk *walk, int64_t i, const struct contract_component *component,
@@ -108,7 +109,7 @@ static assay_status check_element(const struct walk *walk, int64_t i, const doub
   if (!component->has_limits || !is_executed(walk, step)) {
     return status_ok();
   }
-  double value = decode_value(component, tensor_get(walk->raw, i));
+  double value = decode_value(component, tensor_get(walk->raw, i), walk->inputs);
   if (value < component->limit_min || value > component->limit_max) { /* a limit that is not given is NAN */
     return refuse(walk, ASSAY_ACTION_LIMIT, i, "is %.9g %s, outside the limits [%.9g, %.9g]", value, component->unit,
                   component->limit_min, component->limit_max);
@@ -117,8 +118,8 @@ static assay_status check_element(const struct walk *walk, int64_t i, const doub
 }
 
 assay_status contract_check_action(const struct contract *contract, const struct contract_output *output,
-                                   const assay_tensor *raw, const double *last) {
-  struct walk walk = {.contract = contract, .output = output, .raw = raw, .count = tensor_count(raw)};
+                                   const assay_tensor *raw, const struct fed_inputs *inputs, const double *last) {
+  struct walk walk = {.contract = contract, .output = output, .raw = raw, .inputs = inputs, .count = tensor_count(raw)};
   TRY(check_shape(&walk));
   TRY(check_finite(&walk));
   for (int64_t i = 0; i < walk.count; i++) {

@@ -16,6 +16,10 @@ struct fed_input {
   const assay_tensor *tensor;
   double age_ms; /* NAN: not known */
 };
+struct fed_inputs {
+  const struct fed_input *items;
+  size_t count;
+};
 /* The refusal that these inputs must get: ASSAY_OK when they are valid, otherwise one of
  * INPUT_MISSING, INPUT_EXTRA, INPUT_DTYPE, INPUT_SHAPE, INPUT_HISTORY, INPUT_NAN, INPUT_INF,
  * INPUT_RANGE, INPUT_COLOR, INPUT_STALE as the status code, with a sentence. Checked in that order,
@@ -35,21 +39,24 @@ bool contract_is_refusal(assay_code code);
 void contract_describe_dims(const struct dim_range *dims, int32_t rank, struct text *out);
 
 /* One raw value to the component's unit: the decode steps in order, each one operation in double.
+ * `inputs` are those of the same step, for steps that add from one; NaN comes out where such an input is not there.
  * A clip propagates NaN. */
-double decode_value(const struct contract_component *component, double value);
-/* Raw model output to physical units: out has tensor_count doubles, in the tensor's order. */
-void contract_decode(const struct contract_output *output, const assay_tensor *raw, double *out);
+double decode_value(const struct contract_component *component, double value, const struct fed_inputs *inputs);
+/* Raw model output to physical units: out has tensor_count doubles, in the tensor's order. `inputs` may be
+ * NULL where nothing was fed. */
+void contract_decode(const struct contract_output *output, const assay_tensor *raw, const struct fed_inputs *inputs,
+                     double *out);
 /* Component of flat element i, and its step along the horizon axis (0 without one). */
 int32_t contract_component_of(const struct contract_output *output, const assay_tensor *tensor, int64_t i,
                               int64_t *step);
 
 /* Whether an action may be sent: ACTION_SHAPE (empty, short, retyped), ACTION_NONFINITE, ACTION_LIMIT,
  * ACTION_RATE, or ASSAY_OK. Looks at the steps that `execute` names, all of them before the first is
- * sent. `last` has the decoded components of the action sent before, NULL at the start. Nothing is
- * clamped. Allocates only to make the sentence of a refusal. */
+ * sent. `inputs` are what it answers, for decoding; NULL where nothing was fed. `last` has the decoded components of
+ * the action sent before, NULL at the start. Nothing is clamped. Allocates only to make the sentence of a refusal. */
 ASSAY_MUST_CHECK assay_status contract_check_action(const struct contract *contract,
                                                     const struct contract_output *output, const assay_tensor *raw,
-                                                    const double *last);
+                                                    const struct fed_inputs *inputs, const double *last);
 
 /* The exact comparison of a threshold decision. Value and threshold are both rounded to the tensor's
  * type first, as the robot's own program holds them: in a float32 tensor a value of float32 0.1 is at

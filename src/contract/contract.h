@@ -58,10 +58,26 @@ struct preprocess_step {
   assay_dtype dtype;
 };
 
+/* Each is described in the header of its own part of the contract. */
+struct contract_terms;      /* contract/terms.h */
+struct contract_noise;      /* contract/noise.h */
+struct contract_tokens;     /* contract/tokens.h */
+struct contract_group;      /* contract/compare.h */
+struct contract_detections; /* contract/detections.h */
+struct contract_stages;     /* contract/stages.h */
+struct contract_monitor;    /* contract/monitors.h */
+
+/* What a tensor is for. */
+enum input_role { INPUT_PLAIN, INPUT_NOISE, INPUT_TOKENS };
+
 /* One input tensor. */
 struct contract_input {
   const char *name;
   struct mark mark;
+  enum input_role role;
+  const struct contract_noise *noise;   /* role noise; else NULL */
+  const struct contract_tokens *tokens; /* role tokens; else NULL */
+  const struct contract_terms *terms;   /* a flat observation made of named terms; else NULL */
   assay_dtype dtype;
   int32_t rank;
   struct dim_range dims[ASSAY_RANK_MAX];
@@ -92,10 +108,17 @@ struct contract_state {
 };
 
 /* Done in double, one rounding a step. */
-enum decode_kind { DECODE_CLIP, DECODE_SCALE, DECODE_OFFSET };
+enum decode_kind {
+  DECODE_CLIP,   /* to [a, b] */
+  DECODE_SCALE,  /* x * a */
+  DECODE_OFFSET, /* x + a */
+  DECODE_ADD     /* x + element `element` of frame `frame` of the input `input`, as it was fed */
+};
 struct decode_step {
   enum decode_kind kind;
-  double a, b; /* clip: min, max; scale: factor; offset: addend */
+  double a, b;
+  const char *input;      /* an input of the contract */
+  int64_t element, frame; /* frame: along the input's history, from 0; -1: the last */
 };
 
 /* How far a component may drift. A NAN means: not declared. */
@@ -151,6 +174,9 @@ struct contract_output {
   const struct contract_component *components; /* in the order of the tensor */
   int32_t n_decisions;                         /* decisions over the whole output: argmax, topk, order */
   const struct decision *decisions;
+  int32_t n_groups; /* components that are compared together: a quaternion, a pose */
+  const struct contract_group *groups;
+  const struct contract_detections *detections; /* NULL: none */
   /* The output of a state pair. One that no `components` describe has a single component, named like
    * the output, with the tolerance of the state. */
   bool is_state;
@@ -178,6 +204,9 @@ struct contract {
   double period_ms, p99_ms;               /* timing; 0: not given */
   int64_t deadline_misses;                /* -1: not given */
   double budget_ram_mb, budget_engine_mb; /* 0: not given */
+  const struct contract_stages *stages;   /* NULL: the policy is the one file `model` */
+  int32_t n_monitors;
+  const struct contract_monitor *monitors; /* external monitors that the guard asks */
   int32_t n_sources, n_files;
   const struct contract_source *sources;
   const struct contract_file *files; /* each file once */

@@ -18,7 +18,7 @@ static assay_status new_rows(struct reader *reader, int32_t count, int32_t n_ste
 
 static void set_column(struct decode_rows *rows, int32_t at, enum decode_kind kind, const double *values, int32_t n) {
   for (int32_t c = 0; c < rows->count; c++) {
-    rows->steps[c][at] = (struct decode_step){kind, values[n == 1 ? 0 : c], 0};
+    rows->steps[c][at] = (struct decode_step){.kind = kind, .a = values[n == 1 ? 0 : c]};
   }
 }
 
@@ -75,9 +75,9 @@ static assay_status statistics_steps(struct reader *reader, const struct yaml *n
       return yaml_error(&reader->file, node->mark, "%s: max - min over the range of element %d is no usable factor",
                         what, (int)i);
     }
-    rows->steps[c][at] = (struct decode_step){DECODE_OFFSET, -s->low, 0};
-    rows->steps[c][at + 1] = (struct decode_step){DECODE_SCALE, factor, 0};
-    rows->steps[c][at + 2] = (struct decode_step){DECODE_OFFSET, s->a[i], 0};
+    rows->steps[c][at] = (struct decode_step){.kind = DECODE_OFFSET, .a = -s->low};
+    rows->steps[c][at + 1] = (struct decode_step){.kind = DECODE_SCALE, .a = factor};
+    rows->steps[c][at + 2] = (struct decode_step){.kind = DECODE_OFFSET, .a = s->a[i]};
   }
   return status_ok();
 }

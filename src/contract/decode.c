@@ -27,7 +27,18 @@ int32_t contract_component_of(const struct contract_output *output, const assay_
   return component < output->n_components ? (int32_t)component : output->n_components - 1;
 }
 
-double decode_value(const struct contract_component *component, double value) {
+/* The element of the input that a step adds; NAN when it was not fed, or is too short. */
+static double added(const struct decode_step *step, const struct fed_inputs *inputs) {
+  for (size_t i = 0; inputs != NULL && i < inputs->count; i++) {
+    const assay_tensor *tensor = inputs->items[i].tensor;
+    if (text_equal(inputs->items[i].name, step->input) && step->element < tensor_count(tensor)) {
+      return tensor_get(tensor, step->element);
+    }
+  }
+  return (double)NAN;
+}
+
+double decode_value(const struct contract_component *component, double value, const struct fed_inputs *inputs) {
   for (int32_t i = 0; i < component->n_decode; i++) {
     const struct decode_step *step = &component->decode[i];
     switch (step->kind) {
@@ -40,18 +51,22 @@ double decode_value(const struct contract_component *component, double value) {
       case DECODE_OFFSET:
         value = value + step->a;
         break;
+      case DECODE_ADD:
+        value = value + added(step, inputs);
+        break;
     }
   }
   return value;
 }
 
-void contract_decode(const struct contract_output *output, const assay_tensor *raw, double *out) {
+void contract_decode(const struct contract_output *output, const assay_tensor *raw, const struct fed_inputs *inputs,
+                     double *out) {
   struct fpenv saved = fpenv_enter();
   int64_t count = tensor_count(raw);
   for (int64_t i = 0; i < count; i++) {
     int64_t step;
     const struct contract_component *component = &output->components[contract_component_of(output, raw, i, &step)];
-    out[i] = decode_value(component, tensor_get(raw, i));
+    out[i] = decode_value(component, tensor_get(raw, i), inputs);
   }
   fpenv_leave(saved);
 }

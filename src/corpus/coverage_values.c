@@ -211,7 +211,7 @@ static void fill_values(const struct output_watch *watch, const assay_tensor *sa
   if (watch->contract == NULL || raw) {
     tensor_to_double(sample, values);
   } else {
-    contract_decode(watch->contract, sample, values);
+    contract_decode(watch->contract, sample, NULL, values);
   }
 }
 

@@ -66,11 +66,35 @@ static assay_status feed_all(const struct contract *contract, struct fed_case *f
   return status_ok();
 }
 
+static assay_status list_measured(struct fed_case *fed) {
+  struct fed_input *items;
+  size_t n = (size_t)fed->n_inputs;
+  ARENA_NEW(&fed->arena, fed->measured, fed->steps + 1);
+  ARENA_NEW(&fed->arena, items, (size_t)fed->steps * n + 1);
+  for (int64_t step = 0; step < fed->steps; step++) {
+    const struct rung_tensor *inputs = fed->inputs + (size_t)step * n;
+    struct fed_input *row = items + (size_t)step * n;
+    for (size_t i = 0; i < n; i++) {
+      row[i] = (struct fed_input){inputs[i].name, &inputs[i].tensor, case_age(fed->entry, inputs[i].name)};
+    }
+    fed->measured[step] = (struct fed_inputs){row, n};
+  }
+  return status_ok();
+}
+
+const struct fed_inputs *fed_case_measured(const struct fed_case *fed, int64_t step) {
+  return fed->measured != NULL && step >= 0 && step < fed->steps ? &fed->measured[step] : NULL;
+}
+
 assay_status fed_case_make(struct plan *plan, int32_t index, struct fed_case *out) {
   *out = (struct fed_case){.entry = &plan->cases.entries[index], .index = index};
   TRY(case_store_get(&plan->cases, index, &out->data));
   out->steps = out->entry->sequence ? out->data->steps : 1;
-  return plan->outputs_only ? status_ok() : feed_all(plan->contract, out);
+  if (plan->outputs_only) {
+    return status_ok();
+  }
+  TRY(feed_all(plan->contract, out));
+  return list_measured(out);
 }
 
 void fed_case_free(struct plan *plan, struct fed_case *fed) {

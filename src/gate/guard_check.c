@@ -31,20 +31,21 @@ static assay_status as_sent(const struct contract_output *output, const assay_te
 }
 
 /* The components of the last step that is executed. */
-static void keep_last(const struct contract_output *output, const assay_tensor *raw, double *last) {
+static void keep_last(const struct contract_output *output, const assay_tensor *raw, const struct fed_inputs *measured,
+                      double *last) {
   for (int64_t i = 0; i < tensor_count(raw); i++) {
     int64_t step;
     int32_t c = contract_component_of(output, raw, i, &step);
     if (output->execute_steps == 0 || step < output->execute_steps) {
-      last[c] = decode_value(&output->components[c], tensor_get(raw, i));
+      last[c] = decode_value(&output->components[c], tensor_get(raw, i), measured);
     }
   }
 }
 
 /* The guard's first refusal over all steps, or success. */
 static assay_status guard_output(const struct plan *plan, const struct contract_output *output,
-                                 const struct answer *answer, struct arena *scratch, int64_t *step,
-                                 assay_status *refusal) {
+                                 const struct fed_case *fed, const struct answer *answer, struct arena *scratch,
+                                 int64_t *step, assay_status *refusal) {
   double *last;
   ARENA_NEW(scratch, last, output->n_components);
   for (*step = 0; *step < answer->steps; ++*step) {
@@ -54,22 +55,23 @@ static assay_status guard_output(const struct plan *plan, const struct contract_
       return status_ok(); /* that it is missing is said elsewhere */
     }
     TRY(as_sent(output, raw, scratch, &sent));
-    *refusal = contract_check_action(plan->contract, output, &sent, *step > 0 ? last : NULL);
+    const struct fed_inputs *measured = fed_case_measured(fed, *step);
+    *refusal = contract_check_action(plan->contract, output, &sent, measured, *step > 0 ? last : NULL);
     if (!assay_status_ok(*refusal)) {
       return status_ok();
     }
-    keep_last(output, &sent, last);
+    keep_last(output, &sent, measured, last);
   }
   return status_ok();
 }
 
-static assay_status guard_answer(const struct plan *plan, const struct answer *answer, int64_t *step,
-                                 assay_status *refusal) {
+static assay_status guard_answer(const struct plan *plan, const struct fed_case *fed, const struct answer *answer,
+                                 int64_t *step, assay_status *refusal) {
   struct arena scratch = {0};
   assay_status status = status_ok();
   for (int32_t o = 0; o < plan->n_outputs && assay_status_ok(status) && assay_status_ok(*refusal); o++) {
     if (is_guarded(plan->outputs[o].output)) {
-      status = guard_output(plan, plan->outputs[o].output, answer, &scratch, step, refusal);
+      status = guard_output(plan, plan->outputs[o].output, fed, answer, &scratch, step, refusal);
     }
   }
   arena_free(&scratch);
@@ -91,7 +93,7 @@ static assay_status check(const struct plan *plan, const struct fed_case *fed, c
                           struct gate_reasons *reasons) {
   assay_status refusal = status_ok();
   int64_t step = 0;
-  assay_status status = guard_answer(plan, answer, &step, &refusal);
+  assay_status status = guard_answer(plan, fed, answer, &step, &refusal);
   if (assay_status_ok(status) && refusal.code != expected) {
     status = golden_say(arena, reasons, gate_reason_of(finding), fed, step,
                         "case '%s' states that the guard answers %s, but to %s it answers %s%s%s", fed->entry->id,

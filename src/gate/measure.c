@@ -218,7 +218,7 @@ static void keep_apart(const assay_tensor *expected, const assay_tensor *actual,
 }
 
 static assay_status values_read(const struct contract_output *output, const assay_tensor *expected,
-                                const assay_tensor *actual, struct values *out) {
+                                const assay_tensor *actual, const struct fed_inputs *measured, struct values *out) {
   out->n = tensor_count(expected);
   double *block = memory_alloc((size_t)out->n + 1, 4 * sizeof *block);
   if (block == NULL) {
@@ -230,8 +230,8 @@ static assay_status values_read(const struct contract_output *output, const assa
   out->actual = block + 3 * out->n;
   tensor_to_double(expected, out->raw_expected);
   tensor_to_double(actual, out->raw_actual);
-  contract_decode(output, expected, out->expected);
-  contract_decode(output, actual, out->actual);
+  contract_decode(output, expected, measured, out->expected);
+  contract_decode(output, actual, measured, out->actual);
   keep_apart(expected, actual, out);
   return status_ok();
 }
@@ -351,10 +351,11 @@ static assay_status decide_case(struct decision_list *list, const struct pair_li
 /* --- a case ---------------------------------------------------------------------- */
 
 static assay_status measure_output(struct measure *measure, const struct plan_output *planned,
-                                   const assay_tensor *expected, const assay_tensor *actual, int32_t case_index,
-                                   int32_t step) {
+                                   const struct fed_case *fed, const assay_tensor *expected, const assay_tensor *actual,
+                                   int64_t at) {
   struct values values = {0};
-  TRY(values_read(planned->output, expected, actual, &values));
+  int32_t case_index = fed->index, step = fed->entry->sequence ? (int32_t)at : -1;
+  TRY(values_read(planned->output, expected, actual, fed_case_measured(fed, at), &values));
   assay_status status = push_values(measure, planned, expected, &values, case_index, step);
   for (int32_t d = 0; d < measure->n_decisions && assay_status_ok(status); d++) {
     struct decision_list *list = &measure->decisions[d];
@@ -392,7 +393,7 @@ static assay_status measure_step(struct measure *measure, const struct fed_case 
     TRY(match(fed, name, from, to, step, wide, arena, reasons, &matches));
     if (matches) {
       TRY(note_type(measure, o, from));
-      TRY(measure_output(measure, &plan->outputs[o], from, to, fed->index, fed->entry->sequence ? (int32_t)step : -1));
+      TRY(measure_output(measure, &plan->outputs[o], fed, from, to, step));
     }
   }
   return status_ok();
@@ -441,9 +442,9 @@ static double self_difference(double a, double b) {
 }
 
 static assay_status noise_output(const struct plan_output *planned, const assay_tensor *a, const assay_tensor *b,
-                                 double *raw, double *physical) {
+                                 const struct fed_inputs *measured, double *raw, double *physical) {
   struct values values = {0};
-  TRY(values_read(planned->output, a, b, &values));
+  TRY(values_read(planned->output, a, b, measured, &values));
   for (int64_t i = 0; i < values.n; i++) {
     int64_t horizon_step = 0;
     int32_t c = planned->first_component + contract_component_of(planned->output, a, i, &horizon_step);
@@ -456,8 +457,8 @@ static assay_status noise_output(const struct plan_output *planned, const assay_
   return status_ok();
 }
 
-assay_status measure_noise(const struct plan *plan, const struct answer *a, const struct answer *b, double *raw,
-                           double *physical) {
+assay_status measure_noise(const struct plan *plan, const struct fed_case *fed, const struct answer *a,
+                           const struct answer *b, double *raw, double *physical) {
   for (int64_t step = 0; step < a->steps; step++) {
     for (int32_t o = 0; o < plan->n_outputs; o++) {
       const struct plan_output *planned = &plan->outputs[o];
@@ -467,7 +468,7 @@ assay_status measure_noise(const struct plan *plan, const struct answer *a, cons
         continue;
       }
       if (to != NULL && shape_equal(from, to) && is_comparable(from->dtype) && is_comparable(to->dtype)) {
-        TRY(noise_output(planned, from, to, raw, physical));
+        TRY(noise_output(planned, from, to, fed_case_measured(fed, step), raw, physical));
         continue;
       }
       for (int32_t c = 0; c < planned->output->n_components; c++) {
@@ -524,6 +525,8 @@ static void saturation_limits(const struct contract_component *component, struct
     } else if (step->kind == DECODE_OFFSET) {
       rule->limit_min = low + step->a;
       rule->limit_max = high + step->a;
+    } else if (step->kind == DECODE_ADD) { /* what is added differs from step to step */
+      rule->limit_min = rule->limit_max = NAN;
     } else {
       rule->limit_min = step->a < 0 ? high * step->a : low * step->a;
       rule->limit_max = step->a < 0 ? low * step->a : high * step->a;

@@ -52,8 +52,8 @@ ASSAY_MUST_CHECK assay_status measure_case(struct measure *measure, const struct
 /* The largest difference per component between two answers to the same case, raw and physical;
  * each array has n_components. What NaN or infinity both sides share is no difference; another structure is
  * an infinite one; an output that `a` lacks is left out. Figures are raised, never lowered. */
-ASSAY_MUST_CHECK assay_status measure_noise(const struct plan *plan, const struct answer *a, const struct answer *b,
-                                            double *raw, double *physical);
+ASSAY_MUST_CHECK assay_status measure_noise(const struct plan *plan, const struct fed_case *fed, const struct answer *a,
+                                            const struct answer *b, double *raw, double *physical);
 
 /* Drift of a list of pairs; saturation is that of the physical list. */
 ASSAY_MUST_CHECK assay_status measure_both(const struct contract_output *output,

@@ -29,7 +29,7 @@ static assay_status rounding_case(struct rounding *rounding, int32_t v, struct n
     from = &rounding->answers[v];
   }
   if (assay_status_ok(status)) {
-    status = measure_noise(plan, from, &wide, out->raw, out->physical);
+    status = measure_noise(plan, &fed, from, &wide, out->raw, out->physical);
   }
   fed_case_free(plan, &fed);
   answer_free(&narrow);
@@ -94,7 +94,7 @@ static assay_status recorded_case(struct plan *plan, int32_t v, struct noise_arr
     struct answer repeat = {0};
     status = answer_recorded(&fed, r, &repeat);
     if (assay_status_ok(status)) { /* in this order: what a repeat lacks says nothing */
-      status = measure_noise(plan, &repeat, &answer, out->raw, out->physical);
+      status = measure_noise(plan, &fed, &repeat, &answer, out->raw, out->physical);
       noise->repeats++;
     }
     answer_free(&repeat);

@@ -107,7 +107,7 @@ static assay_status again(struct pass *pass, struct rung *rung, int32_t v, struc
     *failed = pass->reasons->count > before;
   }
   if (assay_status_ok(status) && !*failed) {
-    status = measure_noise(plan, &pass->answers[v], &answer, into->raw, into->physical);
+    status = measure_noise(plan, &fed, &pass->answers[v], &answer, into->raw, into->physical);
   }
   fed_case_free(plan, &fed);
   answer_free(&answer);

@@ -116,7 +116,7 @@ static assay_status check_component(const struct plan *plan, const struct fed_ca
     if (values == NULL) {
       return status_no_memory((size_t)n * sizeof *values);
     }
-    contract_decode(planned->output, &view, values);
+    contract_decode(planned->output, &view, fed_case_measured(fed, step), values);
     for (int64_t i = 0; i < n; i++) {
       int64_t horizon_step;
       if (contract_component_of(planned->output, &view, i, &horizon_step) == c - planned->first_component) {

@@ -27,7 +27,7 @@ static int teardown(void **state) {
 static assay_status check(float a, float b, float c, float d, float e, const double *last) {
   float raw[] = {a / 2, b / 2, c / 2, d / 2, e / 2};
   assay_tensor tensor = {.dtype = ASSAY_FLOAT32, .rank = 3, .dims = {1, 5, 1}, .data = raw, .bytes = sizeof raw};
-  return contract_check_action(contract, &contract->outputs[0], &tensor, last);
+  return contract_check_action(contract, &contract->outputs[0], &tensor, NULL, last);
 }
 
 static void refuses_nan_and_emptiness_whole(void **state) {
@@ -36,10 +36,11 @@ static void refuses_nan_and_emptiness_whole(void **state) {
   ASSERT_FAILS(check(9, 9, 9, 9, NAN, NULL), ASSAY_ACTION_NONFINITE, "step 4");
   ASSERT_FAILS(check(0, 0.1F, -INFINITY, 0.2F, 0.3F, NULL), ASSAY_ACTION_NONFINITE, "step 2 is infinite");
   assay_tensor empty = {.dtype = ASSAY_FLOAT32, .rank = 3, .dims = {1, 0, 1}};
-  ASSERT_FAILS(contract_check_action(contract, &contract->outputs[0], &empty, NULL), ASSAY_ACTION_SHAPE, "[1,0,1]");
+  ASSERT_FAILS(contract_check_action(contract, &contract->outputs[0], &empty, NULL, NULL), ASSAY_ACTION_SHAPE,
+               "[1,0,1]");
   float four[4] = {0};
   assay_tensor part = {.dtype = ASSAY_FLOAT32, .rank = 3, .dims = {1, 4, 1}, .data = four, .bytes = sizeof four};
-  ASSERT_FAILS(contract_check_action(contract, &contract->outputs[0], &part, NULL), ASSAY_ACTION_SHAPE,
+  ASSERT_FAILS(contract_check_action(contract, &contract->outputs[0], &part, NULL, NULL), ASSAY_ACTION_SHAPE,
                "float32[1,4,1], but the contract says float32[1,5,1]");
 }
 
@@ -65,9 +66,9 @@ static void looks_at_executed_steps(void **state) {
   output.execute_steps = 2;
   float raw[] = {0, 0.1F, NAN, 9, -9};
   assay_tensor tensor = {.dtype = ASSAY_FLOAT32, .rank = 3, .dims = {1, 5, 1}, .data = raw, .bytes = sizeof raw};
-  ASSERT_OK(contract_check_action(contract, &output, &tensor, NULL));
+  ASSERT_OK(contract_check_action(contract, &output, &tensor, NULL, NULL));
   output.execute_steps = 3;
-  ASSERT_FAILS(contract_check_action(contract, &output, &tensor, NULL), ASSAY_ACTION_NONFINITE, "step 2");
+  ASSERT_FAILS(contract_check_action(contract, &output, &tensor, NULL, NULL), ASSAY_ACTION_NONFINITE, "step 2");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

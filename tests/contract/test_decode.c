@@ -28,7 +28,7 @@ static double decoded(const struct contract *contract, float raw) {
   int64_t dims[1] = {1};
   assay_tensor tensor = {.dtype = ASSAY_FLOAT32, .rank = 1, .dims = {dims[0]}, .data = &raw, .bytes = sizeof raw};
   double out;
-  contract_decode(&contract->outputs[0], &tensor, &out);
+  contract_decode(&contract->outputs[0], &tensor, NULL, &out);
   return out;
 }
 
@@ -47,7 +47,7 @@ static void keeps_nan_and_infinity(void **state) {
   contract_free(c);
   assay_tensor empty = {.dtype = ASSAY_FLOAT32, .rank = 1, .dims = {0}};
   c = parse("[{name: y, dtype: float32, shape: [1], components: [{name: a, unit: rad}]}]");
-  contract_decode(&c->outputs[0], &empty, NULL);
+  contract_decode(&c->outputs[0], &empty, NULL, NULL);
   contract_free(c);
 }
 
@@ -143,7 +143,7 @@ static void finds_component_and_step(void **state) {
     assert_int_equal(contract_component_of(&c->outputs[0], &tensor, i, &step), i % 2);
     assert_int_equal(step, i / 2 % 3);
   }
-  contract_decode(&c->outputs[0], &tensor, out);
+  contract_decode(&c->outputs[0], &tensor, NULL, out);
   for (int i = 0; i < 12; i++) {
     assert_true(out[i] == (i % 2 == 0 ? 2 * i : 100 + i));
   }
