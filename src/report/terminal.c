@@ -4,119 +4,18 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/json_writer.h"
+#include "report/page.h"
 #include "report/report.h"
-
-enum { WIDTH = 98, LISTED_CASES = 5 };
-
-struct page {
-  const struct gate_result *result;
-  const struct terminal_options *options;
-  struct text *out;
-};
-
-static const char *color_of(enum verdict verdict) {
-  return verdict == VERDICT_PASS ? "\033[32m" : verdict == VERDICT_REJECT ? "\033[31m" : "\033[33m";
-}
-
-static void put_verdict(struct page *page, enum verdict verdict, int width) {
-  const char *name = verdict_name(verdict);
-  if (page->options->color) {
-    text_format(page->out, "%s%s\033[0m", color_of(verdict), name);
-  } else {
-    text_add(page->out, name);
-  }
-  for (int i = (int)strlen(name); i < width; i++) {
-    text_add_char(page->out, ' ');
-  }
-}
-
-/* Characters, not bytes, as far as UTF-8 tells; control bytes never reach the terminal. */
-static void put_cut(struct page *page, const char *words, int width, bool pad) {
-  const char *end = words + strlen(words);
-  int columns = 0, all = 0;
-  for (const char *at = words; at<end; at += utf8_length(at, end)> 0 ? utf8_length(at, end) : 1) {
-    all++;
-  }
-  while (words < end && (columns < width - 1 || (columns < width && all <= width))) {
-    size_t length;
-    if (text_is_shown(words, (size_t)(end - words), &length)) {
-      text_add_bytes(page->out, words, length);
-    } else {
-      text_add_char(page->out, '?');
-    }
-    words += length;
-    columns++;
-  }
-  if (words < end) {
-    text_add_char(page->out, '~');
-    columns++;
-  }
-  for (; pad && columns < width; columns++) {
-    text_add_char(page->out, ' ');
-  }
-}
-
-/* Words broken at spaces, from a line that is filled to `column`; further lines are indented. */
-static void put_words(struct page *page, int column, const char *words, int indent) {
-  for (; column < indent; column++) {
-    text_add_char(page->out, ' ');
-  }
-  bool begins = true;
-  while (*words != '\0') {
-    int length = (int)strcspn(words, " ");
-    if (!begins && column + 1 + length > WIDTH) {
-      text_add_char(page->out, '\n');
-      for (column = 0; column < indent; column++) {
-        text_add_char(page->out, ' ');
-      }
-      begins = true;
-    }
-    if (!begins) {
-      text_add_char(page->out, ' ');
-      column++;
-    }
-    size_t step;
-    for (int i = 0; i < length; i += (int)step) {
-      if (text_is_shown(words + i, (size_t)(length - i), &step)) {
-        text_add_bytes(page->out, words + i, step);
-      } else {
-        text_add_char(page->out, '?');
-      }
-    }
-    column += length;
-    begins = false;
-    words += length;
-    words += strspn(words, " ");
-  }
-  text_add_char(page->out, '\n');
-}
-
-static void put_wrapped(struct page *page, const char *first, const char *words, int indent) {
-  text_add(page->out, first);
-  put_words(page, (int)strlen(first), words, indent);
-}
+#include "report/sections.h"
 
 /* --- components ------------------------------------------------------------------- */
-
-static void put_number(struct page *page, double value, int width, const char *absent) {
-  if (isnan(value) && absent != NULL) {
-    text_format(page->out, "%*s", width, absent);
-  } else if (isnan(value)) {
-    text_format(page->out, "%*s", width, "NaN");
-  } else if (isinf(value)) {
-    text_format(page->out, "%*s", width, value > 0 ? "Inf" : "-Inf");
-  } else {
-    text_format(page->out, "%*.5g", width, value);
-  }
-}
 
 static void put_component_name(struct page *page, const struct rung_result *rung, const char *output,
                                const char *name) {
   struct text label = {0};
   text_format(&label, "%s%s%s", rung->n_outputs > 1 && strcmp(output, name) != 0 ? output : "",
               rung->n_outputs > 1 && strcmp(output, name) != 0 ? "/" : "", name);
-  put_cut(page, text_string(&label), 20, true);
+  page_cut(page, text_string(&label), 20, true);
   text_free(&label);
 }
 
@@ -127,21 +26,21 @@ static void put_component(struct page *page, const struct rung_result *rung, con
   bool distinguishable = raw ? component->raw_distinguishable : component->physical_distinguishable;
   text_add(page->out, "  ");
   if (component->decides) {
-    put_verdict(page, component->verdict, 8);
+    page_verdict(page, component->verdict, 8);
   } else {
     text_add(page->out, "shown   ");
   }
   put_component_name(page, rung, component->output, component->name);
-  put_number(page, drift->max, 12, drift->n == 0 ? "none" : NULL);
+  page_number(page, drift->max, 12, drift->n == 0 ? "none" : NULL);
   text_add(page->out, distinguishable ? "  " : "~ ");
-  put_number(page, component->tolerance.given ? component->tolerance.max : NAN, 9, "-");
+  page_number(page, component->tolerance.given ? component->tolerance.max : NAN, 9, "-");
   text_add_char(page->out, ' ');
-  put_cut(page, unit != NULL ? unit : "", 6, true);
+  page_cut(page, unit != NULL ? unit : "", 6, true);
   if (drift->has_worst) {
-    put_number(page, drift->worst.expected, 12, NULL);
-    put_number(page, drift->worst.actual, 12, NULL);
+    page_number(page, drift->worst.expected, 12, NULL);
+    page_number(page, drift->worst.actual, 12, NULL);
     text_add(page->out, "  ");
-    put_cut(page, page->result->case_ids[drift->worst.case_index], 16, false);
+    page_cut(page, page->result->case_ids[drift->worst.case_index], 16, false);
     if (drift->worst.step >= 0) {
       text_format(page->out, " #%d", (int)drift->worst.step);
     }
@@ -169,7 +68,7 @@ static void put_components(struct page *page, const struct rung_result *rung) {
     if (component->tolerance_reason != NULL) {
       struct text first = {0};
       text_format(&first, "  looser for '%s' than the contract: ", component->name);
-      put_wrapped(page, text_string(&first), component->tolerance_reason, 4);
+      page_wrapped(page, text_string(&first), component->tolerance_reason, 4);
       text_free(&first);
     }
   }
@@ -177,8 +76,8 @@ static void put_components(struct page *page, const struct rung_result *rung) {
 
 static void put_drift_line(struct page *page, const char *what, const char *which, const struct drift *drift) {
   text_add(page->out, "    ");
-  put_cut(page, what, 10, true);
-  put_cut(page, which, 14, true);
+  page_cut(page, what, 10, true);
+  page_cut(page, which, 14, true);
   text_format(page->out, "%7" PRId64, drift->n);
   const double figures[] = {drift->max, drift->mean, drift->rms, drift->p50, drift->p95, drift->p99};
   for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
@@ -209,44 +108,6 @@ static void put_details(struct page *page, const struct rung_result *rung) {
   }
 }
 
-/* --- decisions ----------------------------------------------------------------------- */
-
-static void put_decision_cases(struct page *page, const struct decision_result *decision) {
-  int32_t shown = page->options->verbose ? decision->n_cases : LISTED_CASES;
-  for (int32_t i = 0; i < decision->n_cases && i < shown; i++) {
-    const struct decision_case *one = &decision->cases[i];
-    text_add(page->out, "            ");
-    put_cut(page, one->case_id, 20, true);
-    if (one->step >= 0) {
-      text_format(page->out, " #%" PRId64, one->step);
-    }
-    text_format(page->out, " %s: expected %s (%.6g), got %s (%.6g), margin %.3g\n",
-                one->flipped ? "flips" : "low margin", one->expected_label, one->expected.value, one->actual_label,
-                one->actual.value, one->margin);
-  }
-  if (decision->n_cases > shown) {
-    text_format(page->out, "            and %d more; verdict.json lists them all\n", (int)(decision->n_cases - shown));
-  }
-}
-
-static void put_decisions(struct page *page, const struct rung_result *rung) {
-  for (int32_t d = 0; d < rung->n_decisions; d++) {
-    const struct decision_result *decision = &rung->decisions[d];
-    const char *name = decision->component != NULL ? decision->component : decision->output;
-    text_add(page->out, d == 0 ? "  decisions\n  " : "  ");
-    put_verdict(page, decision->verdict, 8);
-    put_cut(page, name, 20, true);
-    if (decision->n == 0) {
-      text_format(page->out, " %s: none was taken\n", decision->what);
-      continue;
-    }
-    text_format(page->out, " %s: %" PRId64 " of %" PRId64 " flip\n", decision->what, decision->flips, decision->n);
-    text_format(page->out, "%31s%" PRId64 " with a margin below the drift of %.3g; smallest margin %.3g\n", "",
-                decision->low_margin, decision->drift, decision->smallest_margin);
-    put_decision_cases(page, decision);
-  }
-}
-
 /* --- the rest ---------------------------------------------------------------------------- */
 
 /* Reasons before this one that say the same of the same thing, in another case. */
@@ -266,15 +127,15 @@ static void put_reasons(struct page *page, const struct gate_reasons *reasons) {
   for (int32_t i = 0; i < reasons->count; i++) {
     const struct gate_reason *reason = &reasons->items[i];
     int32_t before = said_before(reasons, i, i), all = said_before(reasons, i, reasons->count) + 1;
-    if (before >= LISTED_CASES && !page->options->verbose) {
+    if (before >= PAGE_LISTED && !page->options->verbose) {
       continue;
     }
     struct text code = {0};
     text_format(&code, "  %s: ", assay_code_name(reason->code));
-    put_wrapped(page, text_string(&code), reason->sentence, 4);
+    page_wrapped(page, text_string(&code), reason->sentence, 4);
     text_free(&code);
-    if (before == LISTED_CASES - 1 && all > LISTED_CASES && !page->options->verbose) {
-      text_format(page->out, "    and %d more like this; verdict.json lists them all\n", (int)(all - LISTED_CASES));
+    if (before == PAGE_LISTED - 1 && all > PAGE_LISTED && !page->options->verbose) {
+      text_format(page->out, "    and %d more like this; verdict.json lists them all\n", (int)(all - PAGE_LISTED));
     }
   }
 }
@@ -282,9 +143,9 @@ static void put_reasons(struct page *page, const struct gate_reasons *reasons) {
 static void put_rung_head(struct page *page, const struct rung_result *rung) {
   const struct rung_actual *actual = &rung->actual;
   text_add(page->out, "\nrung ");
-  put_cut(page, rung->name, 40, false);
+  page_cut(page, rung->name, 40, false);
   text_add(page->out, ": ");
-  put_verdict(page, rung->verdict, 0);
+  page_verdict(page, rung->verdict, 0);
   text_format(page->out, " (%s)", rung->is_reference ? "the reference" : rung->required ? "required" : "not required");
   text_add(page->out, "\n");
   if (rung->has_actual) {
@@ -307,14 +168,14 @@ static void put_rung_head(struct page *page, const struct rung_result *rung) {
 static void put_rung(struct page *page, const struct rung_result *rung) {
   put_rung_head(page, rung);
   put_components(page, rung);
-  put_decisions(page, rung);
+  sections_rung_text(page, rung);
   if (rung->reasons.count > 0) {
     text_add(page->out, "  why\n");
   }
   put_reasons(page, &rung->reasons);
   if (page->options->verbose) {
     put_details(page, rung);
-    put_wrapped(page, "  against itself: ", rung->noise.self_how != NULL ? rung->noise.self_how : "not measured", 4);
+    page_wrapped(page, "  against itself: ", rung->noise.self_how != NULL ? rung->noise.self_how : "not measured", 4);
   }
 }
 
@@ -323,52 +184,32 @@ static void put_head(struct page *page) {
   if (result->heading != NULL) {
     text_format(page->out, "%s\n", result->heading);
   }
-  put_cut(page, result->policy != NULL ? result->policy : "", 60, false);
+  page_cut(page, result->policy != NULL ? result->policy : "", 60, false);
   text_add(page->out, ": ");
-  put_verdict(page, result->verdict, 0);
+  page_verdict(page, result->verdict, 0);
   text_format(page->out, "\n  reference: %s; %" PRId64 " case%s with an answer", result->reference, result->n_cases,
               result->n_cases == 1 ? "" : "s");
   if (result->corpus_digest != NULL) {
     text_format(page->out, "; corpus %.19s", result->corpus_digest);
   }
   text_add_char(page->out, '\n');
-  put_wrapped(page, "  noise floor, self:     ", result->reference_noise.self_how, 25);
-  put_wrapped(page, "  noise floor, rounding: ", result->reference_noise.rounding_how, 25);
+  page_wrapped(page, "  noise floor, self:     ", result->reference_noise.self_how, 25);
+  page_wrapped(page, "  noise floor, rounding: ", result->reference_noise.rounding_how, 25);
   put_reasons(page, &result->reasons);
-}
-
-static void put_invalid(struct page *page) {
-  const struct gate_result *result = page->result;
-  int32_t right = 0;
-  if (result->n_invalid == 0) {
-    return;
-  }
-  for (int32_t i = 0; i < result->n_invalid; i++) {
-    right += result->invalid[i].verdict == VERDICT_PASS;
-  }
-  text_format(page->out, "\ninvalid cases: %d of %d refused with the code they must get\n", (int)right,
-              (int)result->n_invalid);
-  for (int32_t i = 0; i < result->n_invalid; i++) {
-    const struct invalid_case_result *invalid = &result->invalid[i];
-    if (page->options->verbose || invalid->verdict != VERDICT_PASS) {
-      text_add(page->out, "  ");
-      put_verdict(page, invalid->verdict, 8);
-      put_words(page, 10, invalid->verdict == VERDICT_PASS ? invalid->expected : invalid->sentence, 10);
-    }
-  }
+  sections_head_text(page);
 }
 
 static void put_foot(struct page *page) {
   const struct gate_result *result = page->result;
   text_add(page->out, "\nparity: ");
-  put_verdict(page, result->verdict, 0);
+  page_verdict(page, result->verdict, 0);
   for (int32_t i = 0; i < result->n_others; i++) {
     text_format(page->out, "   %s: %s", result->others[i].name, verdict_name(result->others[i].verdict));
     text_format(page->out, " (%.7s)", result->others[i].sentence); /* "not run" */
   }
   text_add_char(page->out, '\n');
   if (result->claim != NULL) {
-    put_wrapped(page, "", result->claim, 0);
+    page_wrapped(page, "", result->claim, 0);
   }
 }
 
@@ -380,7 +221,7 @@ assay_status report_terminal(const struct gate_result *result, const struct term
     for (int32_t r = 0; r < result->n_rungs; r++) {
       put_rung(&page, &result->rungs[r]);
     }
-    put_invalid(&page);
+    sections_gate_text(&page);
     put_foot(&page);
   }
   return text_status(out);

@@ -3,99 +3,17 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/json_writer.h"
+#include "report/json_parts.h"
 #include "report/report.h"
+#include "report/sections.h"
 
 static const char schema[] = "assay-verdict-1";
-
-static void put_index(struct json *json, const char *key, int64_t index) {
-  if (index < 0) {
-    json_none(json, key);
-  } else {
-    json_int(json, key, index);
-  }
-}
-
-static void put_reason(struct json *json, const struct gate_reason *reason) {
-  json_open(json, NULL, '{', false);
-  json_text(json, "code", assay_code_name(reason->code));
-  json_text(json, "sentence", reason->sentence);
-  json_text(json, "output", reason->output);
-  json_text(json, "component", reason->component);
-  json_text(json, "case", reason->case_id);
-  put_index(json, "step", reason->step);
-  put_index(json, "element", reason->element);
-  bool placed = reason->element >= 0;
-  if (placed) {
-    json_number(json, "expected", reason->expected.value, reason->expected.single);
-    json_number(json, "actual", reason->actual.value, reason->actual.single);
-  } else {
-    json_none(json, "expected");
-    json_none(json, "actual");
-  }
-  json_number_or_null(json, "measured", reason->measured, false);
-  json_text(json, "unit", reason->unit);
-  json_number_or_null(json, "tolerance", reason->tolerance, false);
-  json_close(json, '}');
-}
-
-static void put_reasons(struct json *json, const struct gate_reasons *reasons) {
-  json_open(json, "reasons", '[', false);
-  for (int32_t i = 0; i < reasons->count; i++) {
-    put_reason(json, &reasons->items[i]);
-  }
-  json_close(json, ']');
-}
-
-/* A figure of n elements: without elements there is none; with them NaN is a value. */
-static void put_figure(struct json *json, const char *key, int64_t n, double value) {
-  if (n == 0) {
-    json_none(json, key);
-  } else {
-    json_number(json, key, value, false);
-  }
-}
-
-static void put_worst(struct json *json, const struct gate_result *result, const struct drift *drift, bool single) {
-  if (!drift->has_worst) {
-    json_none(json, "worst");
-    return;
-  }
-  json_open(json, "worst", '{', true);
-  json_text(json, "case", result->case_ids[drift->worst.case_index]);
-  put_index(json, "step", drift->worst.step);
-  json_int(json, "element", drift->worst.element);
-  json_number(json, "expected", drift->worst.expected, single);
-  json_number(json, "actual", drift->worst.actual, single);
-  json_close(json, '}');
-}
-
-/* The members of one drift, into the object that is open. */
-static void put_drift(struct json *json, const struct gate_result *result, const struct drift *drift, bool single) {
-  json_int(json, "n", drift->n);
-  put_figure(json, "max", drift->n, drift->max);
-  put_figure(json, "mean", drift->n, drift->mean);
-  put_figure(json, "rms", drift->n, drift->rms);
-  put_figure(json, "p50", drift->n, drift->p50);
-  put_figure(json, "p95", drift->n, drift->p95);
-  put_figure(json, "p99", drift->n, drift->p99);
-  json_int(json, "sign_flips", drift->sign_flips);
-  json_int(json, "saturated", drift->saturated);
-  json_int(json, "nan", drift->nan);
-  json_int(json, "inf", drift->inf);
-  json_open(json, "relative", '{', true);
-  json_number_or_null(json, "floor", drift->relative_floor, false);
-  json_int(json, "n", drift->n_relative);
-  put_figure(json, "max", drift->n_relative, drift->relative_max);
-  json_close(json, '}');
-  put_worst(json, result, drift, single);
-}
 
 static void put_space(struct json *json, const struct gate_result *result, const char *key, const struct drift *drift,
                       const char *unit, const struct noise_figures *noise, bool distinguishable, bool single) {
   json_open(json, key, '{', false);
   json_text(json, "unit", unit);
-  put_drift(json, result, drift, single);
+  json_drift(json, result, drift, single);
   if (noise != NULL) {
     json_open(json, "noise", '{', true);
     json_number_or_null(json, "self", noise->self, false);
@@ -133,10 +51,10 @@ static void put_groups(struct json *json, const struct gate_result *result, cons
     json_text(json, "by", group->by);
     json_text(json, "value", group->value);
     json_open(json, "raw", '{', true);
-    put_drift(json, result, &group->drift.raw, component->single);
+    json_drift(json, result, &group->drift.raw, component->single);
     json_close(json, '}');
     json_open(json, "physical", '{', true);
-    put_drift(json, result, &group->drift.physical, component->single);
+    json_drift(json, result, &group->drift.physical, component->single);
     json_close(json, '}');
     json_close(json, '}');
   }
@@ -154,7 +72,7 @@ static void put_component(struct json *json, const struct gate_result *result,
   json_text(json, "space", raw ? "raw" : "physical");
   json_text(json, "unit", raw ? component->raw_unit : component->unit);
   put_tolerance(json, component);
-  put_drift(json, result, raw ? &component->drift.raw : &component->drift.physical, component->single);
+  json_drift(json, result, raw ? &component->drift.raw : &component->drift.physical, component->single);
   json_number_or_null(json, "rung_self_noise", component->rung_self_noise, false);
   if (!isnan(component->torque_max)) {
     json_number(json, "torque_max_nm", component->torque_max, false);
@@ -183,41 +101,11 @@ static void put_outputs(struct json *json, const struct gate_result *result, con
     json_text(json, "name", output->name);
     json_text(json, "type", output->type);
     json_open(json, "raw", '{', false);
-    put_drift(json, result, &output->raw, output->single);
+    json_drift(json, result, &output->raw, output->single);
     json_close(json, '}');
     json_close(json, '}');
   }
   json_close(json, ']');
-}
-
-static void put_decision(struct json *json, const struct decision_result *decision) {
-  json_open(json, NULL, '{', false);
-  json_text(json, "output", decision->output);
-  json_text(json, "component", decision->component);
-  json_text(json, "decision", decision->what);
-  json_text(json, "verdict", verdict_name(decision->verdict));
-  json_int(json, "n", decision->n);
-  json_int(json, "flips", decision->flips);
-  json_int(json, "margin_below_drift", decision->low_margin);
-  json_number_or_null(json, "smallest_margin", decision->smallest_margin, false);
-  json_number(json, "drift", decision->drift, false);
-  json_open(json, "cases", '[', false);
-  for (int32_t i = 0; i < decision->n_cases; i++) {
-    const struct decision_case *one = &decision->cases[i];
-    json_open(json, NULL, '{', true);
-    json_text(json, "case", one->case_id);
-    put_index(json, "step", one->step);
-    json_int(json, "element", one->element);
-    json_bool(json, "flipped", one->flipped);
-    json_text(json, "expected_decision", one->expected_label);
-    json_text(json, "actual_decision", one->actual_label);
-    json_number(json, "expected", one->expected.value, one->expected.single);
-    json_number(json, "actual", one->actual.value, one->actual.single);
-    json_number(json, "margin", one->margin, false);
-    json_close(json, '}');
-  }
-  json_close(json, ']');
-  json_close(json, '}');
 }
 
 static void put_noise(struct json *json, const struct noise_result *noise, bool with_rounding) {
@@ -252,7 +140,7 @@ static void put_asked(struct json *json, const struct rung_result *rung) {
   json_text(json, "precision", request->precision);
   json_text(json, "provider", request->provider);
   json_text(json, "model", rung->model);
-  put_index(json, "threads", request->threads > 0 ? request->threads : -1);
+  json_index(json, "threads", request->threads > 0 ? request->threads : -1);
   json_open(json, "keep", '[', true);
   for (int32_t i = 0; i < request->n_keep; i++) {
     json_text(json, NULL, request->keep[i]);
@@ -273,7 +161,7 @@ static void put_actual(struct json *json, const struct rung_result *rung) {
     json_text(json, "accumulator", actual->accumulator);
     json_text(json, "device", actual->device);
     json_text(json, "tf32", actual->tf32);
-    put_index(json, "threads", actual->threads > 0 ? actual->threads : -1);
+    json_index(json, "threads", actual->threads > 0 ? actual->threads : -1);
     json_bool(json, "emulated", actual->emulated);
     json_text(json, "note", actual->note);
     put_settings(json, "facts", actual->facts, actual->n_facts);
@@ -301,18 +189,14 @@ static void put_rung(struct json *json, const struct gate_result *result, const 
   json_int(json, "cases", rung->cases_run);
   json_int(json, "steps", rung->steps_run);
   json_int(json, "elements", rung->elements);
-  put_reasons(json, &rung->reasons);
+  json_reasons(json, &rung->reasons);
   json_open(json, "components", '[', false);
   for (int32_t c = 0; c < rung->n_components; c++) {
     put_component(json, result, &rung->components[c]);
   }
   json_close(json, ']');
   put_outputs(json, result, rung);
-  json_open(json, "decisions", '[', false);
-  for (int32_t d = 0; d < rung->n_decisions; d++) {
-    put_decision(json, &rung->decisions[d]);
-  }
-  json_close(json, ']');
+  sections_rung_json(json, result, rung);
   put_noise(json, &rung->noise, false);
   json_close(json, '}');
 }
@@ -339,21 +223,6 @@ static void put_files(struct json *json, const struct gate_result *result) {
     json_text(json, "role", result->files[i].role);
     json_text(json, "path", result->files[i].path);
     json_text(json, "digest", result->files[i].digest);
-    json_close(json, '}');
-  }
-  json_close(json, ']');
-}
-
-static void put_invalid(struct json *json, const struct gate_result *result) {
-  json_open(json, "invalid_cases", '[', false);
-  for (int32_t i = 0; i < result->n_invalid; i++) {
-    const struct invalid_case_result *invalid = &result->invalid[i];
-    json_open(json, NULL, '{', true);
-    json_text(json, "case", invalid->case_id);
-    json_text(json, "verdict", verdict_name(invalid->verdict));
-    json_text(json, "expected", invalid->expected);
-    json_text(json, "actual", invalid->actual);
-    json_text(json, "sentence", invalid->sentence);
     json_close(json, '}');
   }
   json_close(json, ']');
@@ -394,14 +263,15 @@ assay_status report_json(const struct gate_result *result, struct text *out) {
   json_int(&json, "cases", result->n_cases);
   json_close(&json, '}');
   put_files(&json, result);
-  put_reasons(&json, &result->reasons);
+  json_reasons(&json, &result->reasons);
+  sections_head_json(&json, result);
   put_noise(&json, &result->reference_noise, true);
   json_open(&json, "rungs", '[', false);
   for (int32_t r = 0; r < result->n_rungs; r++) {
     put_rung(&json, result, &result->rungs[r]);
   }
   json_close(&json, ']');
-  put_invalid(&json, result);
+  sections_gate_json(&json, result);
   put_environment(&json, result);
   json_close(&json, '}');
   text_add_char(out, '\n');
