@@ -17,6 +17,9 @@ fail() {
 sh scripts/install-deps.sh "${CHECK_LEVEL:-test}" || fail "the packages that are needed could not be installed"
 cmake -S . -B "$build" -G Ninja -DASSAY_TESTS=ON "$@" || fail "the build could not be configured"
 cmake --build "$build" || fail "the build failed"
+ASSAY_EXTRAS=${ASSAY_EXTRAS:-$PWD/$build/extras}
+export ASSAY_EXTRAS
+sh scripts/python-extras.sh "$ASSAY_EXTRAS"
 
 ctest --test-dir "$build" -j "$jobs" --no-tests=error --timeout 600 -VV >"$build/tests.log" 2>&1 </dev/null
 code=$?

@@ -23,6 +23,7 @@ python3               test    tests of the capture package
 python3-numpy         test    tests of the capture package
 python3-pip           test    installs the capture package, as its users do
 python3-setuptools    test    builds it
+python3-venv          test    the wheels that read datasets
 python3-jsonschema    test    holds verdict.json against its schema
 xz-utils              test    unpacks the tests of ONNX itself, where they are at hand
 libonnx-testdata      ci      the tests of an older ONNX

@@ -100,7 +100,7 @@ void build_case(struct corpus_builder *builder, const struct corpus_case *entry)
   }
   struct corpus_case added = *entry;
   if (added.origin.file == NULL) {
-    added.origin = (struct case_origin){NULL, NULL, -1, -1, -1, -1};
+    added.origin = (struct case_origin)CASE_ORIGIN_NONE;
   }
   ASSERT_OK(corpus_edit_add(builder->editor, &added, arrays, builder->count));
   for (size_t i = 0; i < builder->count; i++) {

@@ -147,7 +147,7 @@ assay_status case_from_options(const struct case_options *options, struct arena 
                               .sequence = options->sequence,
                               .forced = options->forced,
                               .guard = options->guard,
-                              .origin = {NULL, NULL, -1, -1, -1, -1}};
+                              .origin = CASE_ORIGIN_NONE};
   if (options->forced && !options->sequence) {
     return status_make(ASSAY_USAGE, NULL, "--forced is for sequences; give --sequence too");
   }

@@ -135,13 +135,14 @@ static assay_status parse_ages(const struct yaml_file *file, const struct yaml *
 }
 
 static assay_status parse_origin(const struct yaml_file *file, const struct yaml *node, struct case_origin *origin) {
-  static const char *const keys[] = {"file", "digest", "episode", "frame", "frames", "stride"};
-  *origin = (struct case_origin){NULL, NULL, -1, -1, -1, -1};
+  static const char *const keys[] = {"file", "digest", "decoder", "episode", "frame", "frames", "stride"};
+  *origin = (struct case_origin)CASE_ORIGIN_NONE;
   if (node == NULL) {
     return status_ok();
   }
   TRY(yaml_keys(file, node, keys, sizeof keys / sizeof *keys, "origin"));
   TRY(optional_string(file, node, "file", &origin->file));
+  TRY(optional_string(file, node, "decoder", &origin->decoder));
   const struct yaml *digest = yaml_get(node, "digest");
   if (digest != NULL) {
     TRY(parse_digest(file, digest, "the origin's digest", &origin->digest));
@@ -314,6 +315,10 @@ static void add_case(struct hash *hash, const struct corpus_case *entry) {
   add_int(hash, entry->origin.frame);
   add_int(hash, entry->origin.frames);
   add_int(hash, entry->origin.stride);
+  if (entry->origin.decoder != NULL) { /* corpora without one keep the digest they had */
+    add_string(hash, "decoder");
+    add_string(hash, entry->origin.decoder);
+  }
   add_string(hash, entry->guard);
 }
 

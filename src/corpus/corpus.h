@@ -26,9 +26,13 @@ struct case_age {
 /* Where a case comes from. Strings are NULL and numbers -1 when not given. */
 struct case_origin {
   const char *file, *digest;
+  const char *decoder;    /* what made pixels of a video, with its version: decoders disagree */
   int64_t episode, frame; /* frame: the first one, of a sequence */
   int64_t frames, stride; /* a sequence: how many steps, and how many frames apart */
 };
+
+#define CASE_ORIGIN_NONE \
+  { .episode = -1, .frame = -1, .frames = -1, .stride = -1 }
 
 /* One case as corpus.yaml describes it. */
 struct corpus_case {

@@ -100,6 +100,11 @@ static void write_origin(struct text *out, const struct case_origin *origin) {
     text_format(&inner, "%sdigest: \"%s\"", separator, origin->digest);
     separator = ", ";
   }
+  if (origin->decoder != NULL) {
+    text_format(&inner, "%sdecoder: ", separator);
+    yaml_write_scalar(&inner, origin->decoder);
+    separator = ", ";
+  }
   write_number(&inner, "episode", origin->episode, &separator);
   write_number(&inner, "frame", origin->frame, &separator);
   write_number(&inner, "frames", origin->frames, &separator);
@@ -318,6 +323,7 @@ static assay_status copy_case(struct corpus_editor *editor, struct corpus_case *
   TRY(copy_string(editor, &entry->guard));
   TRY(copy_string(editor, &entry->origin.file));
   TRY(copy_string(editor, &entry->origin.digest));
+  TRY(copy_string(editor, &entry->origin.decoder));
   TRY(copy_tags(editor, entry));
   return copy_ages(editor, entry);
 }

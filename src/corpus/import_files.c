@@ -68,7 +68,7 @@ char *import_stem(struct arena *arena, const char *path) {
 }
 
 struct case_origin import_origin(void) {
-  return (struct case_origin){NULL, NULL, -1, -1, -1, -1};
+  return (struct case_origin)CASE_ORIGIN_NONE;
 }
 
 /* --- .npy -------------------------------------------------------------- */

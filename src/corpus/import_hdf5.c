@@ -33,7 +33,12 @@ static assay_status finish_case(struct episode *episode, int64_t frame) {
   struct import_case *made = &episode->made;
   struct corpus_case entry = *episode->like;
   entry.file = NULL;
-  entry.origin = (struct case_origin){path_name(episode->path), episode->digest, episode->number, frame, -1, -1};
+  entry.origin = (struct case_origin){.file = path_name(episode->path),
+                                      .digest = episode->digest,
+                                      .episode = episode->number,
+                                      .frame = frame,
+                                      .frames = -1,
+                                      .stride = -1};
   if (entry.sequence) {
     entry.id = episode->prefix;
     entry.origin.frames = made->tensors[0].dims[0];

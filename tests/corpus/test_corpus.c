@@ -31,7 +31,13 @@ static char *make_corpus(void) {
                                             .tags = tags,
                                             .n_ages = 1,
                                             .ages = ages,
-                                            .origin = {"ep.h5", zeros, 3, 120, 3, 2},
+                                            .origin = {.file = "ep.h5",
+                                                       .digest = zeros,
+                                                       .decoder = "PyAV 14.0.1, libavcodec 61 (h264)",
+                                                       .episode = 3,
+                                                       .frame = 120,
+                                                       .frames = 3,
+                                                       .stride = 2},
                                             .guard = "ok"});
   build_i64(builder, "inputs/x", "", (const int64_t[]){7});
   build_case(builder, &(struct corpus_case){.id = "wrong", .refuse = true, .refusal = ASSAY_INPUT_SHAPE});
@@ -58,6 +64,7 @@ static void what_is_written_reads_back(void **state) {
   assert_true(isnan(case_age(entry, "y")));
   assert_string_equal(entry->origin.file, "ep.h5");
   assert_string_equal(entry->origin.digest, zeros);
+  assert_string_equal(entry->origin.decoder, "PyAV 14.0.1, libavcodec 61 (h264)");
   assert_int_equal(entry->origin.episode, 3);
   assert_int_equal(entry->origin.frame, 120);
   assert_int_equal(entry->origin.frames, 3);
@@ -136,7 +143,7 @@ static void types_that_numpy_lacks_come_back(void **state) {
   ASSERT_OK(corpus_edit(folder, &editor));
   assay_tensor plain = test_tensor(ASSAY_UINT16, "2", (const uint16_t[]){1, 2});
   const struct npz_entry array = {"inputs/b", &plain};
-  const struct corpus_case two = {.id = "two", .origin = {NULL, NULL, -1, -1, -1, -1}};
+  const struct corpus_case two = {.id = "two", .origin = CASE_ORIGIN_NONE};
   ASSERT_FAILS(corpus_edit_add(editor, &two, &array, 1), ASSAY_CORPUS_INVALID, "bfloat16");
   const struct npz_entry other = {"inputs/none", &plain};
   plain.dtype = ASSAY_FLOAT16;
@@ -383,7 +390,7 @@ static void the_writer_keeps_what_is_there(void **state) {
 
   assay_tensor one = test_tensor(ASSAY_FLOAT32, "1", (const float[]){1});
   const struct npz_entry arrays[] = {{"inputs/x", &one}, {"outputs/y", &one}};
-  struct corpus_case entry = {.id = "wrong", .origin = {NULL, NULL, -1, -1, -1, -1}};
+  struct corpus_case entry = {.id = "wrong", .origin = CASE_ORIGIN_NONE};
   ASSERT_OK(corpus_edit(folder, &editor));
   ASSERT_FAILS(corpus_edit_add(editor, &entry, arrays, 2), ASSAY_CORPUS_INVALID, "already");
   entry.id = "";
@@ -419,7 +426,7 @@ static void two_editors_do_not_lose_cases(void **state) {
   struct corpus *corpus;
   assay_tensor x = test_tensor(ASSAY_FLOAT32, "1", (const float[]){1});
   const struct npz_entry arrays[] = {{"inputs/x", &x}, {"outputs/y", &x}};
-  struct corpus_case entry = {.id = "from one", .origin = {NULL, NULL, -1, -1, -1, -1}};
+  struct corpus_case entry = {.id = "from one", .origin = CASE_ORIGIN_NONE};
   ASSERT_OK(corpus_edit(folder, &one));
   ASSERT_OK(corpus_edit(folder, &two));
   ASSERT_OK(corpus_edit_add(one, &entry, arrays, 2));
@@ -454,8 +461,11 @@ static void strange_names_survive_or_are_refused(void **state) {
     const struct case_tag tag = {names[i], names[i]};
     ASSERT_OK(corpus_edit_add(
         editor,
-        &(struct corpus_case){
-            .id = names[i], .n_tags = 1, .tags = &tag, .guard = names[i], .origin = {names[i], NULL, -1, -1, -1, -1}},
+        &(struct corpus_case){.id = names[i],
+                              .n_tags = 1,
+                              .tags = &tag,
+                              .guard = names[i],
+                              .origin = {.file = names[i], .episode = -1, .frame = -1, .frames = -1, .stride = -1}},
         arrays, 2));
   }
   ASSERT_OK(corpus_edit_commit(editor));
@@ -471,8 +481,7 @@ static void strange_names_survive_or_are_refused(void **state) {
   }
   corpus_close(corpus);
   ASSERT_OK(corpus_edit(folder, &editor));
-  ASSERT_OK(
-      corpus_edit_add(editor, &(struct corpus_case){.id = "\xFF", .origin = {NULL, NULL, -1, -1, -1, -1}}, arrays, 2));
+  ASSERT_OK(corpus_edit_add(editor, &(struct corpus_case){.id = "\xFF", .origin = CASE_ORIGIN_NONE}, arrays, 2));
   assay_status status = corpus_edit_commit(editor);
   assert_int_equal(assay_code_kind_of(status.code), ASSAY_KIND_INPUT);
   assay_status_clear(&status);
@@ -564,7 +573,7 @@ static void every_failed_allocation_is_an_answer(void **state) {
   assay_tensor one = test_tensor(ASSAY_BFLOAT16, "1", (const uint16_t[]){1});
   const struct npz_entry arrays[] = {{"inputs/n", &one}, {"outputs/n", &one}};
   const struct case_tag tag = {"k", "v"};
-  const struct corpus_case entry = {.id = "n", .n_tags = 1, .tags = &tag, .origin = {NULL, NULL, -1, -1, -1, -1}};
+  const struct corpus_case entry = {.id = "n", .n_tags = 1, .tags = &tag, .origin = CASE_ORIGIN_NONE};
   for (int64_t n = 0;; n++) {
     struct corpus *corpus = NULL;
     struct case_data *data = NULL;

@@ -244,8 +244,7 @@ static void an_empty_corpus_and_a_broken_one(void **state) {
   ASSERT_OK(corpus_edit(folder, &editor));
   assay_tensor one = test_tensor(ASSAY_FLOAT32, "1", (const float[]){1});
   const struct npz_entry arrays[] = {{"inputs/q", &one}, {"outputs/action", &one}};
-  ASSERT_OK(
-      corpus_edit_add(editor, &(struct corpus_case){.id = "odd", .origin = {NULL, NULL, -1, -1, -1, -1}}, arrays, 2));
+  ASSERT_OK(corpus_edit_add(editor, &(struct corpus_case){.id = "odd", .origin = CASE_ORIGIN_NONE}, arrays, 2));
   ASSERT_OK(corpus_edit_commit(editor));
   ASSERT_OK(corpus_open(folder, &corpus));
   ASSERT_OK(coverage_make(corpus, contract, NULL, &coverage));

@@ -84,17 +84,19 @@ class Corpus:
         """Adds one case. All arrays are mappings from name to array.
 
         inputs, raw   tensors by the model's names, or sensor data that assay preprocesses itself
-        outputs       the source's answer before decoding; decoded: in physical units, by component
+        outputs       the source's answer before decoding; decoded: in physical units, by component. A case of a
+                      calibration corpus may do without
         repeats       further answers of the source to the same inputs: its noise
         extra         arrays under other top-level names, such as {"outputs64/action": ...}
-        origin        {"file": ..., "digest": ..., "episode": ..., "frame": ...}: where it came from
+        origin        {"file": ..., "digest": ..., "episode": ..., "frame": ...}: where it came from; "decoder" says
+                      what made pixels of a video, with its version
         refuse        the code that an invalid case must get; such a case has no outputs
         """
         if any(case["id"] == case_id for case in self._cases):
             raise CorpusError("there are two cases '%s'" % case_id)
         if not inputs and not raw:
             raise CorpusError("case '%s' has neither inputs nor raw data" % case_id)
-        if refuse is None and not outputs:
+        if refuse is None and not outputs and self.role != "calibration":
             raise CorpusError("case '%s' has no outputs; a case that must be refused says so by refuse=CODE" % case_id)
         if refuse is not None and outputs:
             raise CorpusError("case '%s' must be refused and yet has outputs" % case_id)
@@ -103,7 +105,7 @@ class Corpus:
         arrays = dict(self._arrays(case_id, groups))
         arrays.update(extra or {})
         if refuse is None:
-            self._check_finite(case_id, outputs)
+            self._check_finite(case_id, outputs or {})
         data = archive_bytes(arrays)
         name = _encode(case_id) + ".npz"
         with open(os.path.join(self._staging, name), "wb") as file:
