@@ -57,6 +57,7 @@ static assay_status section_state(struct reader *reader, const struct yaml *node
 static const struct field sections[] = {
     {"assay", read_version, 0, FIELD_REQUIRED},
     {"policy", read_text, offsetof(struct contract, policy), FIELD_REQUIRED},
+    {"groups", read_groups, 0, FIELD_OPTIONAL}, /* before the sections that name one */
     {"stages", NULL, 0, FIELD_LATER},
     {"external", NULL, 0, FIELD_LATER},
     {"model", read_text, offsetof(struct contract, model), FIELD_REQUIRED},

@@ -182,6 +182,14 @@ struct contract_output {
   bool is_state;
 };
 
+/* Names that the contract lists once, `groups: {joints: [...]}`, and refers to by `joints`. */
+struct name_group {
+  const char *name;
+  struct mark mark;
+  int32_t count;
+  const char *const *names;
+};
+
 /* Where a value was imported from: `source: file:line`. */
 struct contract_source {
   struct mark mark;
@@ -197,6 +205,8 @@ struct contract {
   struct arena arena;
   const char *path;
   const char *policy, *model; /* model: path relative to the contract's folder */
+  int32_t n_groups;
+  const struct name_group *groups;
   int32_t n_inputs, n_outputs, n_states;
   const struct contract_input *inputs;
   const struct contract_output *outputs;

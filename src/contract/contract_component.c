@@ -12,6 +12,7 @@ enum { COMPONENTS_MAX = 1 << 18 };
 /* What may stand at an entry and, as a default, at the output. */
 struct entry {
   const struct yaml *names, *limits, *pd, *decode;
+  const char *const *listed; /* what `names` says */
   const char *name, *unit, *raw_unit;
   int64_t count;
   struct tolerance tolerance;
@@ -148,21 +149,19 @@ static assay_status read_pd(struct reader *reader, const struct yaml *node, cons
 }
 
 /* How many components an entry stands for: exactly one of the three forms. */
-static assay_status entry_count(struct reader *reader, const struct yaml *node, const char *what,
-                                const struct entry *entry, int32_t *count) {
+static assay_status entry_count(struct reader *reader, const struct yaml *node, const char *what, struct entry *entry,
+                                int32_t *count) {
   if ((entry->name != NULL) == (entry->names != NULL) || (entry->count > 0 && entry->name == NULL)) {
     return yaml_error(&reader->file, node->mark, "%s needs either 'name' (with 'count' for a numbered row) or 'names'",
                       what);
   }
   *count = entry->count > 0 ? (int32_t)entry->count : 1;
-  if (entry->names != NULL) {
-    TRY(yaml_expect(&reader->file, entry->names, YAML_SEQUENCE, "'names'"));
-    *count = entry->names->count;
+  if (entry->names == NULL) {
+    return status_ok();
   }
-  if (*count == 0) {
-    return yaml_error(&reader->file, entry->names->mark, "'names' of %s is empty", what);
-  }
-  return status_ok();
+  char names[WHAT_SIZE];
+  what_format(names, "'names' of %s", what);
+  return read_names(reader, entry->names, names, &entry->listed, count);
 }
 
 static assay_status name_components(struct reader *reader, const struct entry *entry, int32_t count, struct mark mark,
@@ -170,8 +169,9 @@ static assay_status name_components(struct reader *reader, const struct entry *e
   for (int32_t i = 0; i < count; i++) {
     components[i].mark = mark;
     if (entry->names != NULL) {
-      components[i].mark = entry->names->items[i].mark;
-      TRY(yaml_string(&reader->file, &entry->names->items[i], "a name in 'names'", &components[i].name));
+      bool is_list = entry->names->kind == YAML_SEQUENCE; /* otherwise the name of a group */
+      components[i].mark = is_list ? entry->names->items[i].mark : entry->names->mark;
+      components[i].name = entry->listed[i];
     } else if (entry->count > 0) {
       components[i].name = arena_format(reader->arena, "%s[%d]", entry->name, (int)i);
       if (components[i].name == NULL) {

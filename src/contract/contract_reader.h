@@ -66,6 +66,11 @@ ASSAY_MUST_CHECK assay_status read_step_key(struct reader *reader, const struct 
                                             const char *const *keys, size_t count, int32_t *which,
                                             const struct yaml **value);
 
+/* A list of names, or the name of a group of the contract. Names are not empty and none stands twice. */
+ASSAY_MUST_CHECK assay_status read_names(struct reader *reader, const struct yaml *node, const char *what,
+                                         const char *const **names, int32_t *count);
+field_read read_groups; /* the top-level `groups`; before anything that may name one */
+
 /* The sections of a contract. */
 ASSAY_MUST_CHECK assay_status read_inputs(struct reader *reader, const struct yaml *node);
 ASSAY_MUST_CHECK assay_status read_outputs(struct reader *reader, const struct yaml *node);
