@@ -1,0 +1,181 @@
+/* What configuration files say about a policy, before it is written as a contract. Every value knows the
+ * place it came from; a value that two places give differently is a failure that names both. Nothing in
+ * here is a default: what no file says stays absent, and becomes an open question of the draft. */
+#ifndef CONTRACT_FACTS_H
+#define CONTRACT_FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/arena.h"
+#include "core/status.h"
+#include "core/text.h"
+
+enum { FACT_ITEMS_MAX = 4096, FACT_TERMS_MAX = 1024, FACT_TENSORS_MAX = 64 };
+
+/* Where a value stands: "deploy.yaml:12"; where a format has no lines, "policy.onnx:joint_names". */
+struct place {
+  const char *file;
+  int32_t line;    /* 0: none */
+  const char *key; /* instead of a line; may be NULL */
+};
+/* "deploy.yaml:12", as messages and `source:` give it. */
+void place_add(struct text *out, struct place place);
+
+/* How far the writer of a format rounded. Two files may differ by as much as the coarser of them. */
+enum fact_precision { FACT_EXACT, FACT_THREE_DIGITS, FACT_THREE_DECIMALS };
+
+struct fact_text {
+  struct place place;
+  const char *value; /* NULL: not said */
+};
+struct fact_number {
+  struct place place;
+  bool given;
+  double value;
+  enum fact_precision precision;
+};
+/* One number for all (count 1), or one each, in the order of the joints, elements or components. */
+struct fact_numbers {
+  struct place place;
+  int32_t count; /* 0: not said */
+  const double *values;
+  enum fact_precision precision;
+};
+struct fact_words {
+  struct place place;
+  int32_t count; /* 0: not said */
+  const char *const *values;
+};
+
+/* What a term, or a whole input, is fed from. */
+enum fact_origin { FACT_SENSOR, FACT_OUTPUT, FACT_CLOCK };
+
+/* One term of an observation. Elements are named one by one, or are the joints (`of_joints`), or are as
+ * many as `width` says and have no names yet. */
+struct fact_term {
+  struct place place;
+  const char *name;
+  const char *raw; /* the sensor's name where it is another; NULL */
+  struct fact_words elements;
+  bool of_joints;
+  struct fact_words of_some; /* of these joints alone, in this order */
+  int64_t width;             /* 0: as many as its elements, or not known */
+  struct fact_text unit;
+  bool unitless;                                          /* mixed, or none: no `unit` is asked for */
+  struct fact_numbers offset, scale, clip_low, clip_high; /* (x + offset) * scale, then clip ... */
+  bool clip_first;                                        /* ... or clip, then scale */
+  struct fact_number history;                             /* steps; not given: the input's */
+  enum fact_origin origin;
+  const char *output;          /* FACT_OUTPUT: NULL is the only one */
+  bool decoded;                /* after decoding; otherwise the model's own number */
+  int32_t lag;                 /* steps back, 1 for the last action; 0 for an earlier stage of the same step */
+  struct fact_number period_s; /* FACT_CLOCK: sin, cos */
+  struct fact_text clock_as;   /* "[sin, cos]", as the contract writes it */
+  const char *question;        /* why the term as a whole is open; NULL */
+};
+
+/* An input. `name` NULL: the only one of the model, or the one that no other facts are about. */
+struct fact_input {
+  struct place place;
+  const char *name;
+  struct fact_number clip_low, clip_high; /* of the whole observation, after the terms */
+  struct fact_text layout;                /* "term_major" or "time_major" */
+  struct fact_text order;                 /* "oldest_first" or "newest_first" */
+  struct fact_text initial;               /* "repeat_first" or "zeros" */
+  struct fact_number history;             /* steps of every term that has none of its own */
+  struct fact_number size;                /* elements, as a file states them */
+  struct fact_words terms_listed;         /* the names, and the place of the list */
+  int32_t n_terms;
+  struct fact_term *terms;
+  struct fact_text unit, color, image_layout;
+  struct fact_words preprocess; /* steps as the contract writes them: "divide: 255" */
+  enum fact_origin origin;      /* FACT_OUTPUT: the whole input is fed from an output */
+  const char *output;
+  bool decoded;
+  int32_t lag;
+};
+
+/* An output. The model's numbers go: clip_raw, scale, offset, clip. Columns are in the order of its
+ * components. `name` NULL as for inputs. */
+struct fact_output {
+  struct place place;
+  const char *name;
+  struct fact_words components; /* names; not said: the joints, if the sizes agree */
+  struct fact_words units;      /* one for all, or one each; after decoding */
+  struct fact_numbers clip_raw_low, clip_raw_high, scale, offset, clip_low, clip_high;
+  struct fact_words decode; /* steps as the contract writes them, before all others: "statistics: {...}" */
+  struct fact_words axes;
+  struct fact_number execute_steps;
+  struct fact_numbers limit_min, limit_max, limit_rate;
+  struct fact_numbers joint_index;  /* component i is joint index[i]; not said: the joints themselves */
+  struct fact_words hardware_order; /* the components' names in the order of the motors */
+  struct fact_numbers hardware_map; /* the same where a file has no names: component i is motor map[i] */
+};
+
+/* A pair of input and output that is carried to the next step. */
+struct fact_state {
+  struct place place;
+  const char *input, *output;
+  const char *initial; /* "zeros"; NULL is an open question */
+};
+
+/* A file's answer that the contract has no key for; the draft shows it as a remark. */
+struct fact_remark {
+  struct place place;
+  const char *text;
+};
+
+struct facts {
+  struct arena *arena;
+  struct fact_text policy;
+  struct fact_number period_ms;
+  struct fact_words joints;                        /* in the order of the model's output */
+  struct fact_number n_joints;                     /* where they have no names */
+  struct fact_numbers kp, kd, default_pos, effort; /* of the joints, in their order */
+  int32_t n_inputs, n_outputs, n_states, n_remarks;
+  struct fact_input *inputs;
+  struct fact_output *outputs;
+  struct fact_state *states;
+  struct fact_remark *remarks;
+};
+
+ASSAY_MUST_CHECK assay_status facts_new(struct arena *arena, struct facts **out);
+
+/* Giving a value to a slot. `what` names it in messages ("the control period"). A slot that has a value
+ * keeps it when the two agree (the more exact one), and fails with IMPORT_CONFLICT when they don't.
+ * Values are copied. */
+ASSAY_MUST_CHECK assay_status facts_text(struct facts *facts, struct fact_text *slot, const char *what,
+                                         struct place place, const char *value);
+ASSAY_MUST_CHECK assay_status facts_number(struct facts *facts, struct fact_number *slot, const char *what,
+                                           struct place place, double value);
+ASSAY_MUST_CHECK assay_status facts_numbers(struct facts *facts, struct fact_numbers *slot, const char *what,
+                                            struct place place, const double *values, int32_t count,
+                                            enum fact_precision precision);
+ASSAY_MUST_CHECK assay_status facts_words(struct facts *facts, struct fact_words *slot, const char *what,
+                                          struct place place, const char *const *values, int32_t count);
+/* The joints in the order of the model's output. The same names in another order are a conflict that
+ * names the first joint that moved, with both places. */
+ASSAY_MUST_CHECK assay_status facts_joints(struct facts *facts, struct place place, const char *const *names,
+                                           int32_t count);
+/* A column of the joints: like facts_numbers, but a conflict names the joint, and says so when the two
+ * columns hold the same numbers in another order. */
+ASSAY_MUST_CHECK assay_status facts_column(struct facts *facts, struct fact_numbers *slot, const char *what,
+                                           struct place place, const double *values, int32_t count,
+                                           enum fact_precision precision);
+
+/* The input or output of that name (NULL: the only one), made when it is new. */
+ASSAY_MUST_CHECK assay_status facts_input(struct facts *facts, struct place place, const char *name,
+                                          struct fact_input **out);
+ASSAY_MUST_CHECK assay_status facts_output(struct facts *facts, struct place place, const char *name,
+                                           struct fact_output **out);
+/* The terms of an input, in order; made with their names alone when they are new. Other names, or another
+ * order, than an earlier file gave are a conflict. `places` has one for each. */
+ASSAY_MUST_CHECK assay_status facts_terms(struct facts *facts, struct fact_input *input, struct place place,
+                                          const char *const *names, const struct place *places, int32_t count);
+ASSAY_MUST_CHECK assay_status facts_state(struct facts *facts, struct place place, const char *input,
+                                          const char *output, const char *initial);
+ASSAY_MUST_CHECK assay_status facts_remark(struct facts *facts, struct place place, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
+#endif
