@@ -8,8 +8,21 @@ _assay() {
     mapfile -t COMPREPLY < <(compgen -W "$words --help --version" -- "$current")
     return
   fi
+  # Commands with subcommands list them in their help, indented by two.
+  local subcommands=""
+  case ${COMP_WORDS[1]} in
+    corpus | contract)
+      subcommands=$("$program" "${COMP_WORDS[1]}" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p')
+      ;;
+  esac
+  if ((COMP_CWORD == 2)) && [[ -n $subcommands && $current != -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$subcommands" -- "$current")
+    return
+  fi
   if [[ $current == -* ]]; then
-    words=$("$program" "${COMP_WORDS[1]}" --help 2>/dev/null | grep -oE -- '(^|[ /])--?[a-z][a-z-]*' | tr -d ' /')
+    local called=("${COMP_WORDS[1]}")
+    [[ -n $subcommands ]] && called+=("${COMP_WORDS[2]}")
+    words=$("$program" "${called[@]}" --help 2>/dev/null | grep -oE -- '(^|[ /])--?[a-z][a-z-]*' | tr -d ' /')
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
     return
   fi
