@@ -6,6 +6,8 @@
 #include "cli/cli.h"
 #include "cli/model_text.h"
 #include "contract/model_signature.h"
+#include "contract/stages.h"
+#include "core/file.h"
 #include "engine/fold.h"
 #include "ops/ops.h"
 
@@ -72,6 +74,25 @@ static void check_shapes(struct check *check, bool lenient) {
   add_finding(check, status);
 }
 
+/* The whole policy is bound, all of its files; the model that was named must be one of them. */
+static assay_status check_stages(struct check *check, const struct contract *contract) {
+  const char *const *paths;
+  struct bound_stages *bound;
+  bool named = false;
+  struct text files = {0};
+  TRY(stages_paths(contract, &check->arena, &paths));
+  for (int32_t s = 0; s < contract->stages->count; s++) {
+    named = named || path_same(paths[s], check->path);
+    text_format(&files, "%s%s", s > 0 ? ", " : "", paths[s]);
+  }
+  assay_status status =
+      named ? stages_bind_files(contract, paths, &check->arena, &bound)
+            : status_make(ASSAY_CONTRACT_MISMATCH, check->contract_path,
+                          "%s is the file of none of its stages, which are %s", check->path, text_string(&files));
+  text_free(&files);
+  return status;
+}
+
 static assay_status check_contract(struct check *check) {
   if (check->contract_path == NULL) {
     return status_ok();
@@ -79,6 +100,11 @@ static assay_status check_contract(struct check *check) {
   struct contract *contract;
   struct signature signature;
   TRY(contract_read(check->contract_path, &contract));
+  if (contract->stages != NULL) {
+    assay_status bound = check_stages(check, contract);
+    contract_free(contract);
+    return bound;
+  }
   assay_status status = model_signature(check->model, &check->arena, &signature);
   if (assay_status_ok(status)) {
     status = contract_bind(contract, &signature, check->path);

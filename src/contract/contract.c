@@ -54,27 +54,47 @@ static assay_status section_state(struct reader *reader, const struct yaml *node
   return read_states(reader, node);
 }
 
+static assay_status section_stages(struct reader *reader, const struct yaml *node, const char *what, void *member) {
+  (void)what, (void)member;
+  return read_stages(reader, node);
+}
+
 static const struct field sections[] = {
     {"assay", read_version, 0, FIELD_REQUIRED},
     {"policy", read_text, offsetof(struct contract, policy), FIELD_REQUIRED},
     {"groups", read_groups, 0, FIELD_OPTIONAL}, /* before the sections that name one */
-    {"stages", NULL, 0, FIELD_LATER},
     {"external", NULL, 0, FIELD_LATER},
-    {"model", read_text, offsetof(struct contract, model), FIELD_REQUIRED},
+    {"model", read_text, offsetof(struct contract, model), FIELD_OPTIONAL},
     {"inputs", section_inputs, 0, FIELD_REQUIRED},
     {"outputs", section_outputs, 0, FIELD_REQUIRED},
     {"state", section_state, 0, FIELD_OPTIONAL},
+    {"stages", section_stages, 0, FIELD_OPTIONAL},
     {"timing", read_timing, 0, FIELD_OPTIONAL},
     {"budget", read_budget, 0, FIELD_OPTIONAL},
 };
 
-/* Every output is described, by components or as a state. */
+/* One file, or several. */
+static assay_status check_files(const struct reader *reader) {
+  const struct contract *contract = reader->contract;
+  const struct yaml *root = reader->file.root, *stages = yaml_get(root, "stages");
+  if (contract->model != NULL && stages != NULL) {
+    return yaml_error(&reader->file, stages->mark,
+                      "'stages' stands beside 'model'; a policy is one file or has stages, never both");
+  }
+  return contract->model != NULL || stages != NULL
+             ? status_ok()
+             : yaml_error(&reader->file, root->mark,
+                          "the contract needs the key 'model', or 'stages' for several files");
+}
+
+/* Every output is described, by components or as a state or inner value. */
 static assay_status check_described(const struct reader *reader) {
   for (int32_t i = 0; i < reader->contract->n_outputs; i++) {
     const struct contract_output *output = &reader->contract->outputs[i];
     if (output->n_components == 0) {
       return yaml_error(&reader->file, output->mark,
-                        "output '%s' needs the key 'components'; only the output of a state pair may do without",
+                        "output '%s' needs the key 'components'; only the output of a state pair, and what a later "
+                        "stage takes, may do without",
                         output->name);
     }
   }
@@ -85,6 +105,7 @@ static assay_status read_contract(struct reader *reader) {
   TRY(take_sources(reader));
   TRY(yaml_no_open_questions(&reader->file));
   TRY(FIELDS_READ(reader, reader->file.root, sections, "the contract", reader->contract));
+  TRY(check_files(reader));
   TRY(check_described(reader));
   if (reader->contract->p99_ms > reader->contract->period_ms && reader->contract->period_ms > 0) {
     const struct yaml *p99 = yaml_get(yaml_get(reader->file.root, "timing"), "p99_ms");

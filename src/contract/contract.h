@@ -180,6 +180,9 @@ struct contract_output {
   /* The output of a state pair. One that no `components` describe has a single component, named like
    * the output, with the tolerance of the state. */
   bool is_state;
+  /* What one stage gives and a later one takes; it decides only where its components say how. */
+  bool is_inner;
+  bool bare; /* inner, and no `components` describe it */
 };
 
 /* Names that the contract lists once, `groups: {joints: [...]}`, and refers to by `joints`. */
@@ -204,7 +207,7 @@ struct contract_file {
 struct contract {
   struct arena arena;
   const char *path;
-  const char *policy, *model; /* model: path relative to the contract's folder */
+  const char *policy, *model; /* model: path relative to the contract's folder; NULL for a policy of stages */
   int32_t n_groups;
   const struct name_group *groups;
   int32_t n_inputs, n_outputs, n_states;

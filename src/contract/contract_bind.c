@@ -5,20 +5,18 @@
 
 #include "contract/apply.h"
 #include "contract/contract_metadata.h"
+#include "contract/contract_side.h"
 #include "core/memory.h"
 
-/* One side of a comparison: an input or output of the contract. */
-struct side {
-  const char *noun; /* "input" or "output" */
-  const char *name;
-  struct mark mark;
-  assay_dtype dtype;
-  int32_t rank;
-  const struct dim_range *dims;
-};
+struct side side_of_input(const struct contract_input *input) {
+  return (struct side){"input", input->name, input->mark, input->dtype, input->rank, input->dims};
+}
 
-static const struct signature_tensor *find_tensor(const struct signature_tensor *tensors, int32_t count,
-                                                  const char *name) {
+struct side side_of_output(const struct contract_output *output) {
+  return (struct side){"output", output->name, output->mark, output->dtype, output->rank, output->dims};
+}
+
+const struct signature_tensor *signature_find(const struct signature_tensor *tensors, int32_t count, const char *name) {
   for (int32_t i = 0; i < count; i++) {
     if (text_equal(tensors[i].name, name)) {
       return &tensors[i];
@@ -27,8 +25,7 @@ static const struct signature_tensor *find_tensor(const struct signature_tensor 
   return NULL;
 }
 
-/* "; did you mean 'x'" or the names there are. */
-static void suggest(const struct signature_tensor *tensors, int32_t count, const char *name, struct text *out) {
+void signature_suggest(const struct signature_tensor *tensors, int32_t count, const char *name, struct text *out) {
   const char **names = memory_alloc((size_t)count, sizeof *names);
   for (int32_t i = 0; names != NULL && i < count; i++) {
     names[i] = tensors[i].name;
@@ -56,30 +53,21 @@ static bool shape_fits(const struct side *side, const struct signature_tensor *t
   return fits;
 }
 
-static void describe_model_shape(const struct signature_tensor *tensor, struct text *out) {
+void signature_describe_dims(const int64_t *dims, int32_t rank, struct text *out) {
   text_add_char(out, '[');
-  for (int32_t i = 0; i < tensor->rank; i++) {
+  for (int32_t i = 0; i < rank; i++) {
     text_add(out, i == 0 ? "" : ",");
-    if (tensor->dims[i] < 0) {
+    if (dims[i] < 0) {
       text_add(out, "?");
     } else {
-      text_format(out, "%lld", (long long)tensor->dims[i]);
+      text_format(out, "%lld", (long long)dims[i]);
     }
   }
   text_add_char(out, ']');
 }
 
-static assay_status bind_one(const struct contract *contract, const struct side *side,
-                             const struct signature_tensor *tensors, int32_t count, const char *model_path) {
-  const struct signature_tensor *tensor = find_tensor(tensors, count, side->name);
-  if (tensor == NULL) {
-    struct text more = {0};
-    suggest(tensors, count, side->name, &more);
-    assay_status status = contract_fault(contract, side->mark, ASSAY_CONTRACT_MISMATCH, "%s has no %s '%s'%s",
-                                         model_path, side->noun, side->name, text_string(&more));
-    text_free(&more);
-    return status;
-  }
+assay_status side_fit(const struct contract *contract, const struct side *side, const struct signature_tensor *tensor,
+                      const char *model_path) {
   if (tensor->dtype != side->dtype) {
     return contract_fault(contract, side->mark, ASSAY_CONTRACT_MISMATCH, "%s '%s' is %s here, but %s in %s", side->noun,
                           side->name, assay_dtype_name(side->dtype), assay_dtype_name(tensor->dtype), model_path);
@@ -87,7 +75,7 @@ static assay_status bind_one(const struct contract *contract, const struct side 
   if (!shape_fits(side, tensor)) {
     struct text own = {0}, other = {0};
     contract_describe_dims(side->dims, side->rank, &own);
-    describe_model_shape(tensor, &other);
+    signature_describe_dims(tensor->dims, tensor->rank, &other);
     assay_status status =
         contract_fault(contract, side->mark, ASSAY_CONTRACT_MISMATCH, "%s '%s' has shape %s here, but %s in %s",
                        side->noun, side->name, text_string(&own), text_string(&other), model_path);
@@ -98,11 +86,25 @@ static assay_status bind_one(const struct contract *contract, const struct side 
   return status_ok();
 }
 
+static assay_status bind_one(const struct contract *contract, const struct side *side,
+                             const struct signature_tensor *tensors, int32_t count, const char *model_path) {
+  const struct signature_tensor *tensor = signature_find(tensors, count, side->name);
+  if (tensor == NULL) {
+    struct text more = {0};
+    signature_suggest(tensors, count, side->name, &more);
+    assay_status status = contract_fault(contract, side->mark, ASSAY_CONTRACT_MISMATCH, "%s has no %s '%s'%s",
+                                         model_path, side->noun, side->name, text_string(&more));
+    text_free(&more);
+    return status;
+  }
+  return side_fit(contract, side, tensor, model_path);
+}
+
 static assay_status bind_inputs(const struct contract *contract, const struct signature *signature,
                                 const char *model_path) {
   for (int32_t i = 0; i < contract->n_inputs; i++) {
     const struct contract_input *input = &contract->inputs[i];
-    struct side side = {"input", input->name, input->mark, input->dtype, input->rank, input->dims};
+    struct side side = side_of_input(input);
     TRY(bind_one(contract, &side, signature->inputs, signature->n_inputs, model_path));
   }
   for (int32_t i = 0; i < signature->n_inputs; i++) {
@@ -120,7 +122,7 @@ static assay_status bind_outputs(const struct contract *contract, const struct s
                                  const char *model_path) {
   for (int32_t i = 0; i < contract->n_outputs; i++) {
     const struct contract_output *output = &contract->outputs[i];
-    struct side side = {"output", output->name, output->mark, output->dtype, output->rank, output->dims};
+    struct side side = side_of_output(output);
     TRY(bind_one(contract, &side, signature->outputs, signature->n_outputs, model_path));
   }
   for (int32_t i = 0; i < signature->n_outputs; i++) {

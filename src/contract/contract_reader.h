@@ -75,6 +75,8 @@ field_read read_groups; /* the top-level `groups`; before anything that may name
 ASSAY_MUST_CHECK assay_status read_inputs(struct reader *reader, const struct yaml *node);
 ASSAY_MUST_CHECK assay_status read_outputs(struct reader *reader, const struct yaml *node);
 ASSAY_MUST_CHECK assay_status read_states(struct reader *reader, const struct yaml *node);
+/* After inputs, outputs and states. */
+ASSAY_MUST_CHECK assay_status read_stages(struct reader *reader, const struct yaml *node);
 ASSAY_MUST_CHECK assay_status read_preprocess(struct reader *reader, const struct yaml *node,
                                               struct contract_input *input);
 ASSAY_MUST_CHECK assay_status read_components(struct reader *reader, const struct yaml *node, const struct yaml *output,

@@ -290,8 +290,7 @@ static void describe_output(struct statements *out, const struct contract_output
 
 /* --- the whole ------------------------------------------------------------------------ */
 
-/* "./policy.onnx" and "policy.onnx" are one file. */
-static const char *plain_path(const char *path) {
+const char *describe_path(const char *path) {
   while (path[0] == '.' && path[1] == '/') {
     path += 2 + strspn(path + 2, "/");
   }
@@ -301,7 +300,7 @@ static const char *plain_path(const char *path) {
 static void describe_files(struct statements *out, const struct contract *contract) {
   for (int32_t i = 0; i < contract->n_files; i++) {
     if (contract->files[i].provenance != NULL) {
-      describe_root(out, "statistics file %s", plain_path(contract->files[i].path));
+      describe_root(out, "statistics file %s", describe_path(contract->files[i].path));
       describe_text(out, false, "provenance", contract->files[i].provenance);
     }
   }
@@ -310,7 +309,10 @@ static void describe_files(struct statements *out, const struct contract *contra
 assay_status contract_describe(const struct contract *contract, struct statements *out) {
   describe_root(out, "policy");
   describe_text(out, false, "name", contract->policy);
-  describe_text(out, false, "model", contract->model != NULL ? plain_path(contract->model) : NULL);
+  describe_text(out, false, "model", contract->model != NULL ? describe_path(contract->model) : NULL);
+  if (contract->stages != NULL) {
+    describe_stages(out, contract->stages);
+  }
   for (int32_t i = 0; i < contract->n_inputs; i++) {
     describe_input(out, &contract->inputs[i]);
   }

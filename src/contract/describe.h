@@ -61,6 +61,8 @@ void describe_tolerance(struct statements *out, const struct tolerance *toleranc
                         const char *raw_unit);
 void describe_preprocess(struct statements *out, const struct contract_input *input);
 void describe_decode(struct statements *out, const struct contract_component *component);
+void describe_stages(struct statements *out, const struct contract_stages *stages);
+const char *describe_path(const char *path); /* "./policy.onnx" and "policy.onnx" are one file */
 
 /* How two statements of one thing differ. */
 enum change_mark { CHANGE_NONE, CHANGE_LOOSER, CHANGE_TIGHTER, CHANGE_OTHER, CHANGE_ADDED, CHANGE_REMOVED };

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "contract/stages.h"
 #include "gate/assemble.h"
 #include "gate/golden.h"
 #include "gate/guard_check.h"
@@ -163,10 +164,20 @@ static assay_status take_candidate(void *user, const struct fed_case *fed, int32
 
 /* An fp32 pass of assay's engine over the contract's own model also serves the rounding floor. */
 static bool serves_rounding(const struct gate_state *state, const struct rung_state *rung) {
+  const struct gate_work *work = state->work;
   const struct rung_request *request = &rung->request;
   bool fp32 = request->precision == NULL || strcmp(request->precision, "fp32") == 0;
-  return fp32 && strcmp(request->engine, "assay") == 0 && state->work->model_path != NULL &&
-         request->model_path != NULL && strcmp(request->model_path, state->work->model_path) == 0;
+  if (!fp32 || strcmp(request->engine, "assay") != 0) {
+    return false;
+  }
+  if (work->stages != NULL) {
+    bool same = work->stage_models != NULL && request->stages == work->stages;
+    for (int32_t s = 0; same && s < work->stages->n_stages; s++) {
+      same = strcmp(request->stage_models[s], work->stage_models[s]) == 0;
+    }
+    return same;
+  }
+  return work->model_path != NULL && request->model_path != NULL && strcmp(request->model_path, work->model_path) == 0;
 }
 
 static assay_status run_rung(struct gate_state *state, int32_t r) {
@@ -229,7 +240,9 @@ static assay_status run_rungs(struct gate_state *state) {
 static assay_status measure_rounding(struct gate_state *state, struct noise_result *noise) {
   struct gate_work *work = state->work;
   const struct answer *answers = NULL;
-  if (work->model_path == NULL) {
+  const struct rung_request graph = {
+      .model_path = work->model_path, .stages = work->stages, .stage_models = work->stage_models};
+  if (work->model_path == NULL && work->stage_models == NULL) {
     noise->rounding_how = work->no_model;
     return status_ok();
   }
@@ -241,7 +254,7 @@ static assay_status measure_rounding(struct gate_state *state, struct noise_resu
     }
     answers = whole ? pass->answers : NULL;
   }
-  return noise_rounding(&state->plan, work->model_path, work->threads, answers, work->progress, &state->result->arena,
+  return noise_rounding(&state->plan, &graph, work->threads, answers, work->progress, &state->result->arena,
                         &state->rounding, noise);
 }
 
@@ -410,6 +423,9 @@ assay_status gate_measure(struct gate_work *work, struct gate_result *result) {
       (struct noise_result){.self_how = "not measured", .rounding_how = "not measured", .history_max = NAN};
   assay_status status = plan_make(work->contract, &work->cases, &state.plan);
   state.plan.outputs_only = work->outputs_only;
+  if (assay_status_ok(status) && work->stages != NULL) {
+    plan_take_stages(&state.plan, work->stages);
+  }
   if (assay_status_ok(status)) {
     status = measure_all(&state);
   }

@@ -37,10 +37,12 @@ struct gate_work {
   int32_t n_rungs, reference_rung; /* -1: the cases' own outputs */
   const char *reference;
   const struct gate_noise *noise;
-  const char *model_path; /* of the graph whose rounding floor is measured; NULL: none */
-  const char *no_model;   /* why there is none */
-  bool outputs_only;      /* the cases store no inputs: recorded runs alone can be compared */
-  bool no_verdict;        /* the reference may answer anything: it is only shown */
+  const char *model_path;            /* of the graph whose rounding floor is measured; NULL: none */
+  const struct bound_stages *stages; /* the same of a policy of stages, with a file for each; else NULL */
+  const char *const *stage_models;
+  const char *no_model; /* why there is none */
+  bool outputs_only;    /* the cases store no inputs: recorded runs alone can be compared */
+  bool no_verdict;      /* the reference may answer anything: it is only shown */
   int threads;
   const struct progress *progress;
 };
@@ -50,5 +52,11 @@ ASSAY_MUST_CHECK assay_status gate_result_new(struct gate_result **out);
 /* Adds a file's digest under its role. */
 ASSAY_MUST_CHECK assay_status gate_result_file(struct gate_result *result, const char *role, const char *path,
                                                const char *shown);
+/* Adds a model's digest, and those of the files that its weights lie in; shown as they read from `folder`. */
+struct model;
+ASSAY_MUST_CHECK assay_status gate_result_model(struct gate_result *result, const struct model *model,
+                                                const char *folder);
+/* `path` as it reads from the folder, where it lies inside. */
+const char *gate_shown_path(const char *folder, const char *path);
 
 #endif

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "contract/stages.h"
 #include "contract/yaml.h"
 #include "core/file.h"
 #include "core/memory.h"
@@ -210,10 +211,31 @@ static assay_status parse_settings(struct reader *reader, const struct yaml *run
   return status_ok();
 }
 
+/* {encoder: encoder.int8.onnx}: files of single stages. */
+static assay_status parse_models(struct reader *reader, const struct yaml *node, struct gate_rung *rung) {
+  struct gate_stage_model *models;
+  if (node == NULL) {
+    return status_ok();
+  }
+  TRY(expect_kind(reader, node, YAML_MAPPING, "models"));
+  ARENA_NEW(&reader->gate->arena, models, node->count + 1);
+  for (int32_t i = 0; i < node->count; i++) {
+    const char *path;
+    models[i].stage = node->keys[i];
+    models[i].mark = node->key_marks[i];
+    TRY(yaml_string(&reader->file, &node->items[i], "the model of a stage", &path));
+    TRY(joined(reader, path, &models[i].path));
+  }
+  rung->models = models;
+  rung->n_models = node->count;
+  return status_ok();
+}
+
 static assay_status parse_paths(struct reader *reader, const struct yaml *node, struct gate_rung *rung) {
   const char *model = NULL, *outputs = NULL;
   TRY(optional_string(reader, node, "model", &model));
   TRY(optional_string(reader, node, "outputs", &outputs));
+  TRY(parse_models(reader, yaml_get(node, "models"), rung));
   rung->own_model = model != NULL;
   if (model != NULL) {
     TRY(joined(reader, model, &rung->request.model_path));
@@ -223,6 +245,10 @@ static assay_status parse_paths(struct reader *reader, const struct yaml *node, 
     return yaml_error(&reader->file, node->mark,
                       recorded ? "rung '%s' is recorded, so it must name its run folder: add `outputs: DIR`"
                                : "rung '%s' names outputs, which belong to `engine: recorded` alone",
+                      rung->request.name);
+  }
+  if (recorded && rung->n_models > 0) {
+    return yaml_error(&reader->file, node->mark, "rung '%s' is recorded and runs no models; take `models` out",
                       rung->request.name);
   }
   return outputs != NULL ? joined(reader, outputs, &rung->request.outputs_folder) : status_ok();
@@ -251,9 +277,9 @@ static bool is_emulated(const struct rung_request *request) {
 }
 
 static assay_status parse_rung(struct reader *reader, const struct yaml *node, struct gate_rung *rung) {
-  static const char *const keys[] = {"name",     "engine",    "precision", "provider",    "model",         "outputs",
-                                     "required", "tolerance", "keep",      "threads",     "time_limit_s",  "settings",
-                                     "device",   "version",   "tf32",      "accumulator", "allow_fallback"};
+  static const char *const keys[] = {"name",     "engine",    "precision", "provider",    "model",          "outputs",
+                                     "required", "tolerance", "keep",      "threads",     "time_limit_s",   "settings",
+                                     "device",   "version",   "tf32",      "accumulator", "allow_fallback", "models"};
   struct rung_request *request = &rung->request;
   const struct yaml *name, *required = yaml_get(node, "required"), *limit = yaml_get(node, "time_limit_s");
   rung->mark = node->mark;
@@ -507,9 +533,41 @@ static assay_status check_tolerance(const struct yaml_file *file, const struct g
                           rung->request.name, own->component != NULL ? own->component : "every component");
 }
 
+/* A policy of one file has `model`, one of stages `models`. */
+static assay_status check_models(const struct yaml_file *file, const struct gate_rung *rung,
+                                 const struct contract *contract) {
+  const struct contract_stages *stages = contract->stages;
+  if (stages != NULL && rung->own_model) {
+    return yaml_error(file, rung->mark,
+                      "rung '%s' names one model, but the policy has %d stages; name the files that differ, as in "
+                      "`models: {%s: FILE}`",
+                      rung->request.name, (int)stages->count, stages->items[0].name);
+  }
+  for (int32_t i = 0; i < rung->n_models; i++) {
+    if (stages == NULL) {
+      return yaml_error(file, rung->models[i].mark,
+                        "rung '%s' names models of stages, but the policy is one file; write `model: FILE`",
+                        rung->request.name);
+    }
+    if (stage_find(stages, rung->models[i].stage) < 0) {
+      struct text names = {0};
+      for (int32_t s = 0; s < stages->count; s++) {
+        text_format(&names, "%s%s", s > 0 ? ", " : "", stages->items[s].name);
+      }
+      assay_status status =
+          yaml_error(file, rung->models[i].mark, "rung '%s' names a model for '%s', which is no stage; stages are %s",
+                     rung->request.name, rung->models[i].stage, text_string(&names));
+      text_free(&names);
+      return status;
+    }
+  }
+  return status_ok();
+}
+
 assay_status gate_file_bind(const struct gate_file *gate, const struct contract *contract) {
   struct yaml_file file = {.path = gate->path, .code = ASSAY_GATE_INVALID};
   for (int32_t r = 0; r < gate->n_rungs; r++) {
+    TRY(check_models(&file, &gate->rungs[r], contract));
     for (int32_t i = 0; i < gate->rungs[r].n_tolerances; i++) {
       TRY(check_tolerance(&file, &gate->rungs[r], &gate->rungs[r].tolerances[i], contract));
     }

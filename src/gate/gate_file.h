@@ -28,11 +28,19 @@ struct gate_tolerance {
   const char *reason; /* needed when anything is looser than in the contract */
 };
 
+/* The file that one stage of a policy has on a rung. */
+struct gate_stage_model {
+  const char *stage, *path; /* joined to the gate's folder */
+  struct mark mark;
+};
+
 struct gate_rung {
   struct mark mark;
   struct rung_request request; /* paths relative to the gate's folder already joined */
   bool own_model;              /* the gate names a model; otherwise it is the contract's */
   bool required;
+  int32_t n_models; /* files of stages that differ from the contract's */
+  const struct gate_stage_model *models;
   int32_t n_tolerances;
   const struct gate_tolerance *tolerances;
 };
@@ -56,8 +64,8 @@ ASSAY_MUST_CHECK assay_status gate_file_parse(const char *text, size_t size, con
                                               struct gate_file **out);
 void gate_file_free(struct gate_file *gate); /* NULL is harmless */
 
-/* Holds the rungs' tolerances against the contract: every name is a component, and what is looser gives a
- * reason. GATE_INVALID otherwise. */
+/* Holds the rungs against the contract: every tolerance names a component, and what is looser gives a
+ * reason; models are named as the policy has them, one file or stages. GATE_INVALID otherwise. */
 ASSAY_MUST_CHECK assay_status gate_file_bind(const struct gate_file *gate, const struct contract *contract);
 /* The tolerance in force for a component on a rung; *reason is that of a looser one, or NULL. */
 struct tolerance gate_tolerance_of(const struct gate_rung *rung, const struct contract_output *output,

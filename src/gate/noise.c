@@ -53,12 +53,17 @@ static assay_status rounding_cases(struct rounding *rounding, const struct rung_
   return status_ok();
 }
 
-assay_status noise_rounding(struct plan *plan, const char *model_path, int threads, const struct answer *answers,
-                            const struct progress *progress, struct arena *arena, struct noise_arrays *out,
-                            struct noise_result *noise) {
+assay_status noise_rounding(struct plan *plan, const struct rung_request *graph, int threads,
+                            const struct answer *answers, const struct progress *progress, struct arena *arena,
+                            struct noise_arrays *out, struct noise_result *noise) {
   struct rounding rounding = {.plan = plan, .answers = answers, .progress = progress};
-  struct rung_request request = {
-      .name = "rounding floor", .engine = "assay", .precision = "fp32", .model_path = model_path, .threads = threads};
+  struct rung_request request = {.name = "rounding floor",
+                                 .engine = "assay",
+                                 .precision = "fp32",
+                                 .model_path = graph->model_path,
+                                 .stages = graph->stages,
+                                 .stage_models = graph->stage_models,
+                                 .threads = threads};
   assay_status status = rounding_cases(&rounding, &request, out);
   rung_close(rounding.fp32);
   rung_close(rounding.fp64);

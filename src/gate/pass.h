@@ -41,9 +41,10 @@ struct pass {
 ASSAY_MUST_CHECK assay_status pass_run(struct pass *pass);
 void pass_free(struct pass *pass);
 
-/* fp32 against fp64 of the same graph by assay's engine, over all cases. `answers` are those of an fp32
- * pass over the same model, or NULL. Writes to noise->rounding_how why it could not be measured. */
-ASSAY_MUST_CHECK assay_status noise_rounding(struct plan *plan, const char *model_path, int threads,
+/* fp32 against fp64 of the same graph by assay's engine, over all cases. `graph` names its file or files alone.
+ * `answers` are those of an fp32 pass over the same model, or NULL. Writes to noise->rounding_how why it could not
+ * be measured. */
+ASSAY_MUST_CHECK assay_status noise_rounding(struct plan *plan, const struct rung_request *graph, int threads,
                                              const struct answer *answers, const struct progress *progress,
                                              struct arena *arena, struct noise_arrays *out, struct noise_result *noise);
 /* The recorded reference against its stored repeats. */

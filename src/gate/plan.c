@@ -3,13 +3,14 @@
 
 #include <string.h>
 
+#include "contract/stages.h"
 #include "core/memory.h"
 
 static const size_t store_limit = (size_t)256 << 20; /* bytes of cases that are kept between rungs */
 
-/* A state's output is judged only where something says how. */
-static bool output_decides(const struct contract_output *output) {
-  bool declared = !output->is_state || output->n_decisions > 0;
+/* A state's output, or an inner value, is judged only where something says how. */
+static bool output_decides(const struct contract_output *output, bool inner) {
+  bool declared = !(output->is_state || inner) || output->n_decisions > 0;
   for (int32_t c = 0; c < output->n_components && !declared; c++) {
     declared = output->components[c].tolerance.given || output->components[c].has_decision;
   }
@@ -22,7 +23,7 @@ static assay_status make_outputs(struct plan *plan) {
   ARENA_NEW(&plan->arena, outputs, contract->n_outputs + 1);
   for (int32_t i = 0; i < contract->n_outputs; i++) {
     outputs[i] = (struct plan_output){.output = &contract->outputs[i],
-                                      .decides = output_decides(&contract->outputs[i]),
+                                      .decides = output_decides(&contract->outputs[i], contract->outputs[i].is_inner),
                                       .first_component = plan->n_components};
     plan->n_components += contract->outputs[i].n_components;
   }
@@ -54,6 +55,14 @@ assay_status plan_make(const struct contract *contract, struct case_store *cases
     }
   }
   return find_valid(out);
+}
+
+void plan_take_stages(struct plan *plan, const struct bound_stages *stages) {
+  struct plan_output *outputs = (struct plan_output *)plan->outputs; /* the plan's own */
+  plan->stages = stages;
+  for (int32_t i = 0; i < plan->n_outputs; i++) {
+    outputs[i].decides = output_decides(outputs[i].output, stages->inner[i] || outputs[i].output->is_inner);
+  }
 }
 
 void plan_free(struct plan *plan) {

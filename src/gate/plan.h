@@ -10,7 +10,7 @@
 /* One output to be compared. */
 struct plan_output {
   const struct contract_output *output;
-  bool decides;            /* false: a state without a tolerance, shown only */
+  bool decides;            /* false: a state or inner value without a tolerance, shown only */
   int32_t first_component; /* index of its first component among all */
 };
 
@@ -32,11 +32,14 @@ struct plan {
   const int32_t *valid;
   int32_t n_outputs, n_components;
   const struct plan_output *outputs;
+  const struct bound_stages *stages; /* of a policy of several files; else NULL */
 };
 
 /* `contract` and `cases` must outlive the plan. */
 ASSAY_MUST_CHECK assay_status plan_make(const struct contract *contract, struct case_store *cases, struct plan *out);
 void plan_free(struct plan *plan); /* frees the cases' data too */
+/* The stages are wired to their files: what a later one takes decides only where the contract says how. */
+void plan_take_stages(struct plan *plan, const struct bound_stages *stages);
 
 /* Component `index` among all, with its output. */
 const struct contract_component *plan_component(const struct plan *plan, int32_t index,

@@ -9,6 +9,7 @@
 #include "core/file.h"
 #include "core/memory.h"
 #include "gate/gate.h"
+#include "gate/stage_files.h"
 #include "kernels/kernels.h"
 
 assay_status gate_result_new(struct gate_result **out) {
@@ -60,8 +61,7 @@ assay_status gate_result_file(struct gate_result *result, const char *role, cons
   return add_digest(result, role, shown, digest);
 }
 
-/* `path` as it reads from the folder, where it lies inside. */
-static const char *shown_path(const char *folder, const char *path) {
+const char *gate_shown_path(const char *folder, const char *path) {
   size_t length = strlen(folder);
   while (length > 1 && folder[length - 1] == '/') {
     length--;
@@ -100,9 +100,19 @@ static assay_status note_external(struct gate_result *result, const struct model
       continue;
     }
     TRY(path_join_inside(arena, model_folder, location, ASSAY_MODEL_INVALID, &path));
-    TRY(gate_result_file(result, "model data", path, shown_path(folder, path)));
+    TRY(gate_result_file(result, "model data", path, gate_shown_path(folder, path)));
   }
   return model_folder != NULL ? status_ok() : status_no_memory(strlen(model->path));
+}
+
+assay_status gate_result_model(struct gate_result *result, const struct model *model, const char *folder) {
+  struct arena scratch = {0};
+  assay_status status = gate_result_file(result, "model", model->path, gate_shown_path(folder, model->path));
+  if (assay_status_ok(status)) {
+    status = note_external(result, model, folder, &scratch);
+  }
+  arena_free(&scratch);
+  return status;
 }
 
 static assay_status bind_model(const struct contract *contract, const char *path, const char *folder,
@@ -112,10 +122,7 @@ static assay_status bind_model(const struct contract *contract, const char *path
   TRY(model_open(path, NULL, &model));
   assay_status status = bind_inputs(contract, model, &scratch);
   if (assay_status_ok(status)) {
-    status = gate_result_file(result, "model", path, shown_path(folder, path));
-  }
-  if (assay_status_ok(status)) {
-    status = note_external(result, model, folder, &scratch);
+    status = gate_result_model(result, model, folder);
   }
   arena_free(&scratch);
   model_close(model);
@@ -131,7 +138,8 @@ struct folder {
   struct corpus *corpus;
   struct gate_rung *rungs; /* of the gate, with their models */
   struct gate_work work;
-  const char *model_path;
+  const char *model_path; /* NULL: there is none, or the policy has stages */
+  struct stage_files stages;
 };
 
 static assay_status open_all(struct folder *folder, struct gate_result *result) {
@@ -156,40 +164,59 @@ static assay_status open_all(struct folder *folder, struct gate_result *result) 
                        "the corpus has the role %s; a gate compares on a golden one",
                        corpus_role_name(folder->corpus->role));
   }
+  if (folder->contract->stages != NULL) {
+    return status_ok();
+  }
   const char *contract_folder = path_folder(&result->arena, folder->gate->contract_path);
   folder->model_path =
       contract_folder != NULL ? path_join(&result->arena, contract_folder, folder->contract->model) : NULL;
   return folder->model_path != NULL ? status_ok() : status_no_memory(strlen(folder->contract->model));
 }
 
+static assay_status note_run(struct folder *folder, const struct gate_rung *rung, struct gate_result *result) {
+  const char *index = path_join(&result->arena, rung->request.outputs_folder, "run.yaml");
+  if (index == NULL) {
+    return status_no_memory(strlen(rung->request.outputs_folder));
+  }
+  bool noted = rung->required || file_exists(index); /* an optional rung says itself that it is missing */
+  return noted ? gate_result_file(result, "run", index, gate_shown_path(folder->options->folder, index)) : status_ok();
+}
+
+/* The model of a rung that computes; an optional rung whose own file is unfit says so itself when it opens. */
+static assay_status bind_rung(struct folder *folder, struct gate_rung *rung, struct gate_result *result, bool *needed) {
+  struct rung_request *request = &rung->request;
+  if (request->model_path == NULL) {
+    request->model_path = folder->model_path;
+    *needed = true;
+    return status_ok();
+  }
+  if (strcmp(request->engine, "assay") != 0) {
+    return status_ok();
+  }
+  assay_status bound = bind_model(folder->contract, request->model_path, folder->options->folder, result);
+  if (rung->required || assay_code_kind_of(bound.code) != ASSAY_KIND_INPUT) {
+    return bound;
+  }
+  assay_status_clear(&bound);
+  return status_ok();
+}
+
 /* Gives each rung that computes its model, and binds every model there is. */
 static assay_status bind_models(struct folder *folder, struct gate_result *result) {
   const struct gate_file *gate = folder->gate;
+  bool needed = false, staged = folder->contract->stages != NULL;
   ARENA_NEW(&result->arena, folder->rungs, gate->n_rungs + 1);
-  bool needed = false;
   for (int32_t r = 0; r < gate->n_rungs; r++) {
-    struct rung_request *request = &folder->rungs[r].request;
     folder->rungs[r] = gate->rungs[r];
-    if (strcmp(request->engine, "recorded") == 0) {
-      const char *index = path_join(&result->arena, request->outputs_folder, "run.yaml");
-      if (index == NULL) {
-        return status_no_memory(strlen(request->outputs_folder));
-      }
-      if (folder->rungs[r].required || file_exists(index)) { /* an optional rung says itself that it is missing */
-        TRY(gate_result_file(result, "run", index, shown_path(folder->options->folder, index)));
-      }
-      continue;
+    if (strcmp(gate->rungs[r].request.engine, "recorded") == 0) {
+      TRY(note_run(folder, &folder->rungs[r], result));
+    } else if (!staged) {
+      TRY(bind_rung(folder, &folder->rungs[r], result, &needed));
     }
-    if (request->model_path == NULL) {
-      request->model_path = folder->model_path;
-      needed = true;
-    } else if (strcmp(request->engine, "assay") == 0) {
-      assay_status bound = bind_model(folder->contract, request->model_path, folder->options->folder, result);
-      if (folder->rungs[r].required || assay_code_kind_of(bound.code) != ASSAY_KIND_INPUT) {
-        TRY(bound);
-      }
-      assay_status_clear(&bound); /* an optional rung says so itself when it opens */
-    }
+  }
+  if (staged) {
+    return stage_files_bind(folder->contract, folder->rungs, gate->n_rungs, folder->options->folder, result,
+                            &folder->stages);
   }
   if (needed || file_exists(folder->model_path)) {
     return bind_model(folder->contract, folder->model_path, folder->options->folder, result);
@@ -206,11 +233,12 @@ static assay_status note_files(struct folder *folder, struct gate_result *result
   if (result->folder == NULL || result->policy == NULL || result->corpus_digest == NULL) {
     return status_no_memory(strlen(base));
   }
-  TRY(gate_result_file(result, "gate", folder->gate->path, shown_path(base, folder->gate->path)));
-  TRY(gate_result_file(result, "contract", folder->gate->contract_path, shown_path(base, folder->gate->contract_path)));
+  TRY(gate_result_file(result, "gate", folder->gate->path, gate_shown_path(base, folder->gate->path)));
+  TRY(gate_result_file(result, "contract", folder->gate->contract_path,
+                       gate_shown_path(base, folder->gate->contract_path)));
   for (int32_t i = 0; i < folder->contract->n_files; i++) {
     const struct contract_file *file = &folder->contract->files[i];
-    TRY(add_digest(result, "statistics", shown_path(base, file->path), file->digest));
+    TRY(add_digest(result, "statistics", gate_shown_path(base, file->path), file->digest));
   }
   return add_digest(result, "corpus", folder->gate->corpus_name, folder->corpus->digest);
 }
@@ -238,13 +266,20 @@ static assay_status run_folder_gate(struct folder *folder, struct gate_result *r
       .reference = folder->gate->reference,
       .noise = &folder->gate->noise,
       .model_path = folder->model_path,
+      .stages = folder->stages.bound,
+      .stage_models = folder->stages.models,
       .no_model = "not measured: the contract's model is not there, and no rung needs it",
       .threads = folder->options->threads > 0 ? folder->options->threads : 1,
       .progress = folder->options->progress};
   TRY(gate_measure(&folder->work, result));
   for (int32_t r = 0; r < result->n_rungs; r++) {
-    const char *model = result->rungs[r].request.model_path;
-    result->rungs[r].model = model != NULL ? shown_path(folder->options->folder, model) : NULL;
+    const struct rung_request *request = &result->rungs[r].request;
+    const char *model = request->model_path;
+    if (request->stages != NULL) {
+      TRY(stage_files_name(request, folder->options->folder, &result->arena, &result->rungs[r].model));
+      continue;
+    }
+    result->rungs[r].model = model != NULL ? gate_shown_path(folder->options->folder, model) : NULL;
   }
   return status_ok();
 }

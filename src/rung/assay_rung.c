@@ -155,7 +155,7 @@ static assay_status assay_run(struct rung *rung, const struct rung_call *call, s
   }
   TRY(status);
   TRY(keep_outputs(self, outputs, count));
-  *out = (struct rung_answer){self->outputs, (int32_t)count};
+  *out = (struct rung_answer){.outputs = self->outputs, .n_outputs = (int32_t)count};
   return status_ok();
 }
 

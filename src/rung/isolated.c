@@ -14,6 +14,7 @@
 
 #include "core/clock.h"
 #include "core/memory.h"
+#include "rung/staged_rung.h"
 #include "rung/wire.h"
 
 enum message { MESSAGE_RUN = 1, MESSAGE_RENEW, MESSAGE_DESCRIBE, MESSAGE_CLOSE, MESSAGE_TAP, MESSAGE_DONE };
@@ -125,6 +126,29 @@ static int receive_message(int socket, struct text *message, int64_t deadline_ns
   return message->failed ? -1 : 1;
 }
 
+static void put_tensors(struct text *out, const struct rung_tensor *tensors, int32_t count) {
+  wire_put_int(out, count);
+  for (int32_t i = 0; i < count; i++) {
+    wire_put_tensor(out, tensors[i].name, &tensors[i].tensor);
+  }
+}
+
+static assay_status get_tensors(struct wire_reader *in, struct arena *arena, const struct rung_tensor **out,
+                                int32_t *count) {
+  int64_t n = wire_get_int(in);
+  struct rung_tensor *tensors;
+  if (in->failed || n < 0 || n > INT32_MAX || (uint64_t)n > in->size) {
+    return wire_malformed();
+  }
+  ARENA_NEW(arena, tensors, n + 1);
+  for (int64_t i = 0; i < n; i++) {
+    TRY(wire_get_tensor(in, arena, &tensors[i]));
+  }
+  *out = tensors;
+  *count = (int32_t)n;
+  return status_ok();
+}
+
 /* --- the child ------------------------------------------------------------- */
 
 struct child {
@@ -148,23 +172,14 @@ static assay_status child_call(struct child *child, struct wire_reader *in, stru
   struct rung_call call = {.case_id = wire_get_string(in)};
   call.step = wire_get_int(in);
   call.steps = wire_get_int(in);
-  int64_t n_taps = wire_get_int(in), n_inputs;
+  int64_t n_taps = wire_get_int(in);
   const char **taps;
   ARENA_NEW(&child->arena, taps, n_taps + 1);
   for (int64_t i = 0; i < n_taps; i++) {
     taps[i] = wire_get_string(in);
   }
-  n_inputs = wire_get_int(in);
-  struct rung_tensor *inputs;
-  ARENA_NEW(&child->arena, inputs, n_inputs + 1);
-  for (int64_t i = 0; i < n_inputs; i++) {
-    TRY(wire_get_tensor(in, &child->arena, &inputs[i]));
-  }
-  if (in->failed) {
-    return wire_malformed();
-  }
-  call.inputs = inputs;
-  call.n_inputs = (int32_t)n_inputs;
+  TRY(get_tensors(in, &child->arena, &call.inputs, &call.n_inputs));
+  TRY(get_tensors(in, &child->arena, &call.given, &call.n_given));
   call.taps = taps;
   call.n_taps = (int32_t)n_taps;
   call.tap = n_taps > 0 ? send_tap : NULL;
@@ -196,10 +211,8 @@ static bool child_serve(struct child *child) {
     rung_describe(child->rung, &actual);
     wire_put_actual(&child->sent, &actual);
   } else if (assay_status_ok(status)) {
-    wire_put_int(&child->sent, answer.n_outputs);
-    for (int32_t i = 0; i < answer.n_outputs; i++) {
-      wire_put_tensor(&child->sent, answer.outputs[i].name, &answer.outputs[i].tensor);
-    }
+    put_tensors(&child->sent, answer.outputs, answer.n_outputs);
+    put_tensors(&child->sent, answer.inner, answer.n_inner);
   }
   assay_status_clear(&status);
   return send_message(child->socket, &child->sent, 0) == 1;
@@ -207,7 +220,7 @@ static bool child_serve(struct child *child) {
 
 static void child_main(int socket, const struct rung_kind *kind, const struct rung_request *request) {
   struct child child = {.socket = socket};
-  assay_status status = kind->open(request, &child.rung);
+  assay_status status = rung_open_here(kind, request, &child.rung);
   wire_put_int(&child.sent, MESSAGE_DONE);
   wire_put_status(&child.sent, status);
   bool alive = send_message(socket, &child.sent, 0) == 1 && assay_status_ok(status);
@@ -309,26 +322,15 @@ static assay_status isolated_run(struct rung *rung, const struct rung_call *call
   for (int32_t i = 0; i < call->n_taps; i++) {
     wire_put_string(&message, call->taps[i]);
   }
-  wire_put_int(&message, call->n_inputs);
-  for (int32_t i = 0; i < call->n_inputs; i++) {
-    wire_put_tensor(&message, call->inputs[i].name, &call->inputs[i].tensor);
-  }
+  put_tensors(&message, call->inputs, call->n_inputs);
+  put_tensors(&message, call->given, call->n_given);
   assay_status status = exchange(self, &message, call, &in);
   text_free(&message);
   TRY(status);
   arena_free(&self->answer);
   self->answer = (struct arena){0};
-  int64_t count = wire_get_int(&in);
-  if (in.failed || count < 0 || (uint64_t)count > in.size) {
-    return wire_malformed();
-  }
-  struct rung_tensor *outputs;
-  ARENA_NEW(&self->answer, outputs, count + 1);
-  for (int64_t i = 0; i < count; i++) {
-    TRY(wire_get_tensor(&in, &self->answer, &outputs[i]));
-  }
-  *out = (struct rung_answer){outputs, (int32_t)count};
-  return status_ok();
+  TRY(get_tensors(&in, &self->answer, &out->outputs, &out->n_outputs));
+  return get_tensors(&in, &self->answer, &out->inner, &out->n_inner);
 }
 
 static assay_status ask(struct isolated *self, enum message what, struct wire_reader *in) {

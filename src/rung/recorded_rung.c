@@ -106,7 +106,7 @@ static assay_status recorded_run(struct rung *rung, const struct rung_call *call
     }
     self->outputs[i] = (struct rung_tensor){array->name, case_step(self->data, &entry, &array->tensor, call->step)};
   }
-  *out = (struct rung_answer){self->outputs, self->data->n_outputs};
+  *out = (struct rung_answer){.outputs = self->outputs, .n_outputs = self->data->n_outputs};
   return status_ok();
 }
 

@@ -6,6 +6,7 @@
 
 #include "rung/isolated.h"
 #include "rung/rung_kinds.h"
+#include "rung/staged_rung.h"
 
 static const struct rung_kind *const kinds[] = {
 #define RUNG_KIND(kind) &kind,
@@ -78,11 +79,17 @@ static assay_status find_for(const struct rung_request *request, const struct ru
                      missing);
 }
 
+assay_status rung_open_here(const struct rung_kind *kind, const struct rung_request *request, struct rung **out) {
+  bool staged = request->stages != NULL && !kind->replays;
+  return staged ? staged_open(kind, request, out) : kind->open(request, out);
+}
+
 assay_status rung_open(const struct rung_request *request, struct rung **out) {
   const struct rung_kind *kind;
   *out = NULL;
   TRY(find_for(request, &kind));
-  return request->time_limit_s > 0 && !kind->replays ? isolated_open(kind, request, out) : kind->open(request, out);
+  return request->time_limit_s > 0 && !kind->replays ? isolated_open(kind, request, out)
+                                                     : rung_open_here(kind, request, out);
 }
 
 assay_status rung_open_isolated(const struct rung_request *request, struct rung **out) {

@@ -19,6 +19,7 @@ struct rung_setting {
   const char *key, *value;
 };
 struct rung_kind;
+struct bound_stages; /* contract/stages.h */
 struct rung_request {
   const char *name;
   const struct rung_kind *kind; /* a runtime that the caller brings; NULL: the table's, by engine */
@@ -31,6 +32,10 @@ struct rung_request {
   int32_t n_keep;
   const char *const *keep;
   double time_limit_s; /* 0: none. Of one run */
+  /* A policy of several files: how they are wired, and the file of each stage, instead of model_path. Both
+   * outlive the rung. NULL for a policy of one file. */
+  const struct bound_stages *stages;
+  const char *const *stage_models;
 };
 
 /* What really ran, as the runtime itself reports it. */
@@ -61,7 +66,11 @@ struct rung_call {
   int64_t step, steps;              /* steps: how many a sequence has; 0 for a case that is none */
   const struct rung_tensor *inputs; /* views; by name */
   int32_t n_inputs;
-  const char *const *taps; /* inner values to hand over; NULL for none */
+  /* What later stages, and later turns of a loop, are fed in place of what the rung gave under that name:
+   * so each stage answers alone. Named as in rung_answer.inner. Only a policy of stages looks at it. */
+  const struct rung_tensor *given;
+  int32_t n_given;
+  const char *const *taps; /* inner values to hand over, in a policy of stages STAGE/VALUE; NULL for none */
   int32_t n_taps;
   rung_tap *tap;
   void *tap_user;
@@ -70,6 +79,10 @@ struct rung_call {
 struct rung_answer {
   const struct rung_tensor *outputs;
   int32_t n_outputs;
+  /* Of a policy of stages: everything that a stage gave, under its name in the contract, and what a loop carried after
+   * each turn but the last, as NAME@1, NAME@2, ... */
+  const struct rung_tensor *inner;
+  int32_t n_inner;
 };
 
 struct rung;
@@ -92,7 +105,8 @@ struct rung {
   const struct rung_kind *kind;
 };
 
-/* Finds the kind and opens, in a child process when the request has a time limit. An engine that no
+/* Finds the kind and opens, in a child process when the request has a time limit. With stages one rung of the
+ * kind is opened for each and they answer as one; a kind that replays answers for the whole anyway. An engine that no
  * row has is an input error naming the engines there are; one that this build lacks is RUNTIME_MISSING. */
 ASSAY_MUST_CHECK assay_status rung_open(const struct rung_request *request, struct rung **out);
 /* The same in a fresh child process, always: nothing that earlier runs left can reach it. */

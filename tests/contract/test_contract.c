@@ -216,7 +216,7 @@ static const struct fault faults[] = {
     {"policy: block_pick", "polcy: block_pick", 2, 1, BAD, "no key 'polcy'; did you mean 'policy'"},
     {"model: policy.onnx", "model: [a]", 3, 8, BAD, "'model' of the contract must be a word"},
     {"model: policy.onnx", "model: TODO", 3, 8, ASSAY_OPEN_QUESTION, "'model' is still TODO"},
-    {"model: policy.onnx", "stages: [{name: vision}]", 3, 1, LATER, "'stages' of the contract is part of the contract"},
+    {"model: policy.onnx", "stages: [{name: vision}]", 3, 10, BAD, "stage 'vision' needs the key 'model'"},
     {"timing:", "external: {}\ntiming:", 39, 1, LATER, "'external'"},
     {"p99_ms: 10", "p99_ms: 30", 39, 33, BAD, "longer than the period"},
     {"period_ms: 20", "period_ms: 0", 39, 21, BAD, "must be above 0"},

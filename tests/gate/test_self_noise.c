@@ -35,7 +35,7 @@ static assay_status stand_in_run(struct rung *rung, const struct rung_call *call
   self->values[1] += moved;
   self->last = self->values[1];
   self->output = (struct rung_tensor){"action", {ASSAY_FLOAT32, 2, {1, 3}, self->values, sizeof self->values}};
-  *out = (struct rung_answer){&self->output, 1};
+  *out = (struct rung_answer){.outputs = &self->output, .n_outputs = 1};
   return status_ok();
 }
 

@@ -33,7 +33,7 @@ static assay_status echo_run(struct rung *rung, const struct rung_call *call, st
   }
   self->value = *(const float *)call->inputs[0].tensor.data + (float)self->calls;
   self->output = (struct rung_tensor){"y", {ASSAY_FLOAT32, 0, {0}, &self->value, sizeof self->value}};
-  *out = (struct rung_answer){&self->output, 1};
+  *out = (struct rung_answer){.outputs = &self->output, .n_outputs = 1};
   return status_ok();
 }
 

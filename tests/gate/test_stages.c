@@ -1,0 +1,185 @@
+/* A policy of stages through the whole gate: wired by name, per-stage files of a rung, what stands between the
+ * stages, and loops in which small errors add up. */
+#include <math.h>
+#include <string.h>
+
+#include "corpus/run_folder.h"
+#include "model_builder.h"
+#include "policy_builder.h"
+#include "support.h"
+
+/* out = in * scale, of two elements. */
+static void scaling(const char *folder, const char *file, const char *in, const char *out, float scale) {
+  struct proto *model = onnx_model(8, 17), *graph = onnx_graph(model);
+  char inputs[64];
+  snprintf(inputs, sizeof inputs, "%s,s", in);
+  onnx_input(graph, in, ASSAY_FLOAT32, "2");
+  onnx_f32(graph, "s", "", &scale);
+  onnx_node(graph, "Mul", inputs, out);
+  onnx_output(graph, out, ASSAY_FLOAT32, "2");
+  onnx_write(model, temp_path(folder, file));
+  proto_free(model);
+}
+
+/* out = latent - obs * 0.5 */
+static void actor(const char *folder, const char *file) {
+  struct proto *model = onnx_model(8, 17), *graph = onnx_graph(model);
+  onnx_input(graph, "latent", ASSAY_FLOAT32, "2");
+  onnx_input(graph, "obs", ASSAY_FLOAT32, "2");
+  onnx_f32(graph, "half", "", (const float[]){0.5F});
+  onnx_node(graph, "Mul", "obs,half", "part");
+  onnx_node(graph, "Sub", "latent,part", "out");
+  onnx_output(graph, "out", ASSAY_FLOAT32, "2");
+  onnx_write(model, temp_path(folder, file));
+  proto_free(model);
+}
+
+#define CONTRACT(listed)                                                                        \
+  "assay: 1\npolicy: two\ninputs: [{name: obs, dtype: float32, shape: [2]}]\noutputs:\n" listed \
+  "  - {name: action, dtype: float32, shape: [2], components: [{name: a, count: 2, unit: rad, " \
+  "tolerance: {max: 0.001}}]}\n"                                                                \
+  "stages:\n"                                                                                   \
+  "  - {name: encoder, model: encoder.onnx, inputs: {x: obs}, outputs: {y: latent}}\n"          \
+  "  - {name: actor, model: actor.onnx, outputs: {out: action}}\n" /* latent and obs have their own names */
+static const char contract[] = CONTRACT("");
+static const char listing[] = CONTRACT("  - {name: latent, dtype: float32, shape: [2]}\n");
+
+#define GATE "assay: 1\ncontract: contract.yaml\ncorpus: golden\nreference: {rung: recorded}\nrungs:\n"
+
+/* encoder doubles, so that action = 1.5 obs. */
+static char *staged_folder(const char *contract_text, const char *gate, bool latents) {
+  char *folder = temp_folder();
+  scaling(folder, "encoder.onnx", "x", "y", 2);
+  actor(folder, "actor.onnx");
+  temp_write(folder, "contract.yaml", contract_text);
+  temp_write(folder, "gate.yaml", gate);
+  struct corpus_builder *builder = build_corpus(temp_path(folder, "golden"), CORPUS_GOLDEN);
+  for (int i = 0; i < 3; i++) {
+    const float obs[2] = {(float)i + 0.5F, -1.25F}, latent[2] = {2 * obs[0], 2 * obs[1]},
+                action[2] = {1.5F * obs[0], 1.5F * obs[1]};
+    char id[8];
+    snprintf(id, sizeof id, "c%d", i);
+    build_f32(builder, "inputs/obs", "2", obs);
+    build_f32(builder, "outputs/action", "2", action);
+    if (latents) {
+      build_f32(builder, "outputs/latent", "2", latent);
+    }
+    build_case(builder, &(struct corpus_case){.id = id});
+  }
+  build_done(builder);
+  return folder;
+}
+
+static bool has_file(const struct gate_result *result, const char *path) {
+  for (int32_t i = 0; i < result->n_files; i++) {
+    if (strcmp(result->files[i].path, path) == 0) {
+      return strcmp(result->files[i].role, "model") == 0;
+    }
+  }
+  return false;
+}
+
+static void two_files_pass_as_one_policy(void **state) {
+  (void)state;
+  char *folder = staged_folder(contract,
+                               GATE
+                               "  - {name: fp32, engine: assay}\n  - {name: alone, engine: assay, time_limit_s: "
+                               "30}\n  - {name: half, engine: assay, precision: fp16, required: false}\n",
+                               false);
+  struct gate_result *result = policy_verify(folder);
+  expect_verdict(result, VERDICT_PASS, 0);
+  assert_true(has_file(result, "encoder.onnx"));
+  assert_true(has_file(result, "actor.onnx"));
+  const struct rung_result *rung = result_rung(result, "fp32");
+  assert_string_equal(rung->model, "encoder.onnx, actor.onnx");
+  assert_int_equal(rung->elements, 6);
+  assert_true(rung_component(rung, "a[0]")->drift.raw.max == 0);
+  assert_true(result->reference_noise.rounding_measured);
+  assert_true(result_rung(result, "half")->actual.emulated);
+  gate_result_free(result);
+  temp_free(folder);
+}
+
+static void a_rung_may_have_another_file_for_a_stage(void **state) {
+  (void)state;
+  char *folder =
+      staged_folder(contract,
+                    GATE
+                    "  - {name: fp32, engine: assay}\n"
+                    "  - {name: int8, engine: assay, models: {encoder: encoder.int8.onnx}, required: false}\n",
+                    false);
+  scaling(folder, "encoder.int8.onnx", "x", "y", 2.01F);
+  struct gate_result *result = policy_verify(folder);
+  expect_verdict(result, VERDICT_PASS, 0);
+  const struct rung_result *rung = result_rung(result, "int8");
+  assert_int_equal(rung->verdict, VERDICT_REJECT);
+  assert_int_equal(rung_reasons(rung, ASSAY_DRIFT_MAX), 2);
+  assert_string_equal(rung->model, "encoder.int8.onnx, actor.onnx");
+  assert_true(has_file(result, "encoder.int8.onnx"));
+  gate_result_free(result);
+  temp_free(folder);
+}
+
+static void refused(const char *gate, assay_code code, const char *part) {
+  char *folder = staged_folder(contract, gate, false);
+  scaling(folder, "other.onnx", "z", "y", 2);
+  struct gate_options options = {.folder = folder};
+  struct gate_result *result = NULL;
+  ASSERT_FAILS(gate_run(&options, &result), code, part);
+  temp_free(folder);
+}
+
+static void the_gate_names_files_of_stages(void **state) {
+  (void)state;
+  refused(GATE "  - {name: fp32, engine: assay, model: encoder.onnx}\n", ASSAY_GATE_INVALID,
+          "names one model, but the policy has 2 stages");
+  refused(GATE "  - {name: fp32, engine: assay, models: {encoding: other.onnx}}\n", ASSAY_GATE_INVALID,
+          "names a model for 'encoding', which is no stage; stages are encoder, actor");
+  refused(GATE "  - {name: fp32, engine: assay, models: {encoder: other.onnx}}\n", ASSAY_CONTRACT_MISMATCH,
+          "cannot stand for stage 'encoder': its input 'x' is missing");
+  refused(GATE "  - {name: fp32, engine: assay, models: {encoder: missing.onnx}}\n", ASSAY_FILE_MISSING, "");
+}
+
+/* What a later stage takes is shown where it is listed, and decides only where it has a tolerance. */
+static void an_inner_value_is_shown(void **state) {
+  (void)state;
+  char *folder = staged_folder(listing, GATE "  - {name: fp32, engine: assay}\n", true);
+  struct gate_result *result = policy_verify(folder);
+  expect_verdict(result, VERDICT_PASS, 0);
+  const struct component_result *latent = rung_component(result_rung(result, "fp32"), "latent");
+  assert_false(latent->decides);
+  assert_int_equal(latent->drift.raw.n, 6);
+  assert_int_equal(result_rung(result, "fp32")->elements, 6);
+  gate_result_free(result);
+  temp_free(folder);
+  folder = staged_folder(listing, GATE "  - {name: fp32, engine: assay}\n", false); /* nor need it be stored */
+  result = policy_verify(folder);
+  expect_verdict(result, VERDICT_PASS, 0);
+  gate_result_free(result);
+  temp_free(folder);
+}
+
+static void an_inner_value_with_a_tolerance_decides(void **state) {
+  (void)state;
+  char *folder = staged_folder(CONTRACT("  - {name: latent, dtype: float32, shape: [2], components: [{name: z, count: "
+                                        "2, unit: '1', tolerance: {max: 0.0001}}]}\n"),
+                               GATE "  - {name: fp32, engine: assay}\n", true);
+  scaling(folder, "encoder.onnx", "x", "y", 2.0003F); /* the action stays within 0.001 */
+  struct gate_result *result = policy_verify(folder);
+  expect_verdict(result, VERDICT_REJECT, 1);
+  assert_true(rung_component(result_rung(result, "fp32"), "z[0]")->decides);
+  assert_int_equal(rung_component(result_rung(result, "fp32"), "a[0]")->verdict, VERDICT_PASS);
+  gate_result_free(result);
+  temp_free(folder);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(two_files_pass_as_one_policy),
+      cmocka_unit_test(a_rung_may_have_another_file_for_a_stage),
+      cmocka_unit_test(the_gate_names_files_of_stages),
+      cmocka_unit_test(an_inner_value_is_shown),
+      cmocka_unit_test(an_inner_value_with_a_tolerance_decides),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
