@@ -67,12 +67,14 @@ struct fact_term {
   bool clip_first;                                        /* ... or clip, then scale */
   struct fact_number history;                             /* steps; not given: the input's */
   enum fact_origin origin;
-  const char *output;          /* FACT_OUTPUT: NULL is the only one */
-  bool decoded;                /* after decoding; otherwise the model's own number */
-  int32_t lag;                 /* steps back, 1 for the last action; 0 for an earlier stage of the same step */
-  struct fact_number period_s; /* FACT_CLOCK: sin, cos */
-  struct fact_text clock_as;   /* "[sin, cos]", as the contract writes it */
-  const char *question;        /* why the term as a whole is open; NULL */
+  const char *output;             /* FACT_OUTPUT: NULL is the only one */
+  bool decoded;                   /* after decoding; otherwise the model's own number */
+  int32_t lag;                    /* steps back, 1 for the last action; 0 for an earlier stage of the same step */
+  struct fact_number clock_start; /* FACT_CLOCK: share of a turn at the first step */
+  bool minus_default;             /* without an offset of its own: the joints' default positions are taken off */
+  struct fact_number period_s;    /* FACT_CLOCK: sin, cos */
+  struct fact_text clock_as;      /* "[sin, cos]", as the contract writes it */
+  const char *question;           /* why the term as a whole is open; NULL */
 };
 
 /* An input. `name` NULL: the only one of the model, or the one that no other facts are about. */
@@ -105,6 +107,7 @@ struct fact_output {
   struct fact_words units;      /* one for all, or one each; after decoding */
   struct fact_numbers clip_raw_low, clip_raw_high, scale, offset, clip_low, clip_high;
   struct fact_words decode; /* steps as the contract writes them, before all others: "statistics: {...}" */
+  bool plus_default;        /* without an offset of its own: the joints' default positions are added */
   struct fact_words axes;
   struct fact_number execute_steps;
   struct fact_numbers limit_min, limit_max, limit_rate;
@@ -118,6 +121,26 @@ struct fact_state {
   struct place place;
   const char *input, *output;
   const char *initial; /* "zeros"; NULL is an open question */
+};
+
+/* One of a policy's several files, in their order. A link says which of the file's tensors is which of the
+ * contract's; `tensor` NULL is the only one. */
+struct fact_link {
+  const char *tensor, *value;
+};
+enum fact_link_side { FACT_LINK_INPUT, FACT_LINK_OUTPUT };
+struct fact_stage {
+  struct place place;
+  const char *name;
+  const char *model; /* the file's name, or a part of it that no other file's name has */
+  int32_t n_links[2];
+  struct fact_link *links[2]; /* by side */
+};
+
+/* A file that the contract will name, such as one of statistics: where it lies, and its name beside the contract. */
+struct fact_file {
+  struct place place;
+  const char *path, *name;
 };
 
 /* A file's answer that the contract has no key for; the draft shows it as a remark. */
@@ -134,10 +157,13 @@ struct facts {
   struct fact_number n_joints;                     /* where they have no names */
   struct fact_numbers kp, kd, default_pos, effort; /* of the joints, in their order */
   int32_t n_inputs, n_outputs, n_states, n_remarks;
+  int32_t n_stages, n_files; /* 0 stages: the policy is one file */
   struct fact_input *inputs;
   struct fact_output *outputs;
   struct fact_state *states;
   struct fact_remark *remarks;
+  struct fact_stage *stages;
+  struct fact_file *files;
 };
 
 ASSAY_MUST_CHECK assay_status facts_new(struct arena *arena, struct facts **out);
@@ -175,6 +201,13 @@ ASSAY_MUST_CHECK assay_status facts_terms(struct facts *facts, struct fact_input
                                           const char *const *names, const struct place *places, int32_t count);
 ASSAY_MUST_CHECK assay_status facts_state(struct facts *facts, struct place place, const char *input,
                                           const char *output, const char *initial);
+/* The stage of that name, made when it is new, and what its file's tensors are. */
+ASSAY_MUST_CHECK assay_status facts_stage(struct facts *facts, struct place place, const char *name, const char *model,
+                                          struct fact_stage **out);
+ASSAY_MUST_CHECK assay_status facts_link(struct facts *facts, struct fact_stage *stage, enum fact_link_side side,
+                                         const char *tensor, const char *value);
+/* A file that belongs beside the contract under `name`. Two of that name are a conflict. */
+ASSAY_MUST_CHECK assay_status facts_file(struct facts *facts, struct place place, const char *path, const char *name);
 ASSAY_MUST_CHECK assay_status facts_remark(struct facts *facts, struct place place, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
