@@ -4,7 +4,9 @@
 Needs numpy, onnx and h5py, as Debian packages them. The seeds are committed, so that nobody has to run this; they
 are small on purpose."""
 import io
+import json
 import os
+import struct
 
 import h5py
 import numpy as np
@@ -40,6 +42,22 @@ def arrays():
         out = io.BytesIO()
         save(out, **{"inputs/obs": np.zeros((2, 3), np.float32), "outputs//m/a:0": np.arange(3)})
         put("npz", name, out.getvalue())
+
+
+def safetensors(header, values=b""):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + values
+
+
+def statistics():
+    entry = {"dtype": "F32", "shape": [2]}
+    put("safetensors", "statistics.safetensors", safetensors(
+        {"__metadata__": {"format": "pt"}, "action.mean": {**entry, "data_offsets": [0, 8]},
+         "action.std": {**entry, "data_offsets": [8, 16]}}, struct.pack("<4f", 1, 2, 0.5, 4)))
+    put("safetensors", "scalar_and_empty.safetensors", safetensors(
+        {"a": {"dtype": "BF16", "shape": [], "data_offsets": [0, 2]},
+         "b": {"dtype": "I64", "shape": [0, 3], "data_offsets": [2, 2]}}, b"\x80\x3f"))
+    put("safetensors", "padded.safetensors", safetensors(b"{}      "))
 
 
 def model(nodes, inputs, outputs, initializers=(), functions=(), opset=17, ir_version=8):
@@ -176,6 +194,7 @@ def episodes():
 
 if __name__ == "__main__":
     arrays()
+    statistics()
     models()
     yaml_files()
     episodes()
