@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "rung/runtime_search.h"
 
 struct command {
   const char *name;
@@ -65,8 +66,23 @@ static void reserve_standard_streams(void) {
   }
 }
 
+/* Where Python wheels of runtimes may be installed: the active environment first. */
+static void add_runtime_roots(void) {
+  const char *environment = getenv("VIRTUAL_ENV"), *home = getenv("HOME");
+  char local[4096];
+  if (environment != NULL) {
+    runtime_search_add(environment);
+  }
+  if (home != NULL && snprintf(local, sizeof local, "%s/.local", home) < (int)sizeof local) {
+    runtime_search_add(local);
+  }
+  runtime_search_add("/usr/local");
+  runtime_search_add("/usr");
+}
+
 int main(int argc, char **argv) {
   reserve_standard_streams();
+  add_runtime_roots();
   if (argc < 2) {
     print_help(stderr);
     return EXIT_INPUT;

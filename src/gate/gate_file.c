@@ -180,31 +180,54 @@ static assay_status scalar_text(struct reader *reader, const struct yaml *node, 
   return status_ok();
 }
 
+static int32_t count_settings(const struct yaml *node) {
+  int32_t count = 0;
+  for (int32_t i = 0; node != NULL && i < node->count; i++) {
+    count += node->items[i].kind == YAML_MAPPING ? node->items[i].count : 1;
+  }
+  return count;
+}
+
+/* One setting, or a mapping of them, whose keys become "provider_options.device_id". */
+static assay_status parse_setting(struct reader *reader, const char *key, const struct yaml *node,
+                                  struct rung_setting *settings, int32_t *count) {
+  if (node->kind != YAML_MAPPING) {
+    settings[*count].key = key;
+    return scalar_text(reader, node, key, &settings[(*count)++].value);
+  }
+  for (int32_t i = 0; i < node->count; i++) {
+    struct rung_setting *setting = &settings[(*count)++];
+    setting->key = arena_format(&reader->gate->arena, "%s.%s", key, node->keys[i]);
+    if (setting->key == NULL) {
+      return status_no_memory(strlen(key));
+    }
+    TRY(scalar_text(reader, &node->items[i], node->keys[i], &setting->value));
+  }
+  return status_ok();
+}
+
 /* Settings of the engine stand under `settings`; what must be found running may stand beside the name too. */
 static assay_status parse_settings(struct reader *reader, const struct yaml *rung, struct rung_request *request) {
   const struct yaml *node = yaml_get(rung, "settings");
   int32_t inner = 0;
   if (node != NULL) {
     TRY(expect_kind(reader, node, YAML_MAPPING, "settings"));
-    inner = node->count;
   }
   struct rung_setting *settings;
-  ARENA_NEW(&reader->gate->arena, settings, inner + rung->count + 1);
-  for (int32_t i = 0; i < inner; i++) {
-    settings[i].key = node->keys[i];
-    TRY(scalar_text(reader, &node->items[i], node->keys[i], &settings[i].value));
+  ARENA_NEW(&reader->gate->arena, settings, count_settings(node) + count_settings(rung) + 1);
+  inner = 0;
+  for (int32_t i = 0; node != NULL && i < node->count; i++) {
+    TRY(parse_setting(reader, node->keys[i], &node->items[i], settings, &inner));
   }
   for (int32_t i = 0; i < rung->count; i++) {
-    if (!rung_setting_is_expectation(rung->keys[i])) {
+    if (!rung_setting_is_expectation(rung->keys[i]) && !rung_setting_is_common(rung->keys[i])) {
       continue;
     }
     if (node != NULL && yaml_get(node, rung->keys[i]) != NULL) {
       return yaml_error(&reader->file, rung->key_marks[i], "'%s' stands here and under settings; say it once",
                         rung->keys[i]);
     }
-    settings[inner].key = rung->keys[i];
-    TRY(scalar_text(reader, &rung->items[i], rung->keys[i], &settings[inner].value));
-    inner++;
+    TRY(parse_setting(reader, rung->keys[i], &rung->items[i], settings, &inner));
   }
   request->settings = settings;
   request->n_settings = inner;
@@ -277,9 +300,10 @@ static bool is_emulated(const struct rung_request *request) {
 }
 
 static assay_status parse_rung(struct reader *reader, const struct yaml *node, struct gate_rung *rung) {
-  static const char *const keys[] = {"name",     "engine",    "precision", "provider",    "model",          "outputs",
-                                     "required", "tolerance", "keep",      "threads",     "time_limit_s",   "settings",
-                                     "device",   "version",   "tf32",      "accumulator", "allow_fallback", "models"};
+  static const char *const keys[] = {
+      "name",           "engine",  "precision",    "provider",  "model",  "outputs",          "required", "tolerance",
+      "keep",           "threads", "time_limit_s", "settings",  "device", "version",          "tf32",     "accumulator",
+      "allow_fallback", "library", "optimization", "execution", "plugin", "provider_options", "config",   "models"};
   struct rung_request *request = &rung->request;
   const struct yaml *name, *required = yaml_get(node, "required"), *limit = yaml_get(node, "time_limit_s");
   rung->mark = node->mark;

@@ -198,8 +198,9 @@ static assay_status copy_string(struct arena *arena, const char **string) {
 static assay_status keep_actual(struct pass *pass, struct rung *rung) {
   struct rung_actual *actual = &pass->actual;
   rung_describe(rung, actual);
-  const char **const strings[] = {&actual->engine,      &actual->version, &actual->provider, &actual->precision,
-                                  &actual->accumulator, &actual->device,  &actual->tf32,     &actual->note};
+  const char **const strings[] = {&actual->engine,    &actual->version,     &actual->provider,
+                                  &actual->precision, &actual->accumulator, &actual->device,
+                                  &actual->tf32,      &actual->note,        &actual->model_precision};
   for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++) {
     TRY(copy_string(pass->arena, strings[i]));
   }

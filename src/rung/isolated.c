@@ -218,8 +218,17 @@ static bool child_serve(struct child *child) {
   return send_message(child->socket, &child->sent, 0) == 1;
 }
 
+/* Handlers of the parent are not for a runtime's crash: it must end the child, with its signal. */
+static void restore_signals(void) {
+  static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGINT};
+  for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
+    signal(fatal[i], SIG_DFL);
+  }
+}
+
 static void child_main(int socket, const struct rung_kind *kind, const struct rung_request *request) {
   struct child child = {.socket = socket};
+  restore_signals();
   assay_status status = rung_open_here(kind, request, &child.rung);
   wire_put_int(&child.sent, MESSAGE_DONE);
   wire_put_status(&child.sent, status);

@@ -88,8 +88,8 @@ assay_status rung_open(const struct rung_request *request, struct rung **out) {
   const struct rung_kind *kind;
   *out = NULL;
   TRY(find_for(request, &kind));
-  return request->time_limit_s > 0 && !kind->replays ? isolated_open(kind, request, out)
-                                                     : rung_open_here(kind, request, out);
+  bool isolated = kind->foreign || (request->time_limit_s > 0 && !kind->replays);
+  return isolated ? isolated_open(kind, request, out) : rung_open_here(kind, request, out);
 }
 
 assay_status rung_open_isolated(const struct rung_request *request, struct rung **out) {

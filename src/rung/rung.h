@@ -44,7 +44,8 @@ struct rung_placement {
 };
 struct rung_actual {
   const char *engine, *version, *provider, *precision, *accumulator, *device; /* NULL: not known */
-  const char *tf32; /* "on", "off", or NULL when it does not apply */
+  const char *model_precision; /* what the model's own types state; NULL: the runtime does not follow them */
+  const char *tf32;            /* "on", "off", or NULL when it does not apply */
   int threads;
   bool emulated;    /* an emulation of the precision, never enough for a release */
   const char *note; /* one sentence or NULL */
@@ -89,6 +90,7 @@ struct rung;
 struct rung_kind {
   const char *engine;
   bool replays; /* answers are read, not computed: repeating and reordering runs says nothing */
+  bool foreign; /* somebody else's code is loaded: always in a child process, whose end ends the rung alone */
   /* Fails with a code of kind BLOCKED (RUNTIME_MISSING, ...) when the runtime is not to be had: the
    * rung is then BLOCKED with that sentence, the gate goes on. */
   assay_status (*open)(const struct rung_request *request, struct rung **out);
@@ -126,6 +128,9 @@ void rung_engines_list(struct text *out);
 /* Settings that say what must be found running and that rung_check_actual holds against what did;
  * every engine takes them: device, version, tf32, accumulator, allow_fallback. */
 bool rung_setting_is_expectation(const char *key);
+/* Settings of runtimes that may stand beside a rung's name in gate.yaml, as well as under `settings`: library,
+ * optimization, execution, plugin, provider_options, config. Each engine still takes or refuses them. */
+bool rung_setting_is_common(const char *key);
 const char *rung_setting_find(const struct rung_request *request, const char *key); /* NULL when absent */
 /* Fails with RUNG_SETTING on a setting that is neither an expectation nor in `allowed`. */
 ASSAY_MUST_CHECK assay_status rung_settings_check(const struct rung_request *request, const char *const *allowed,

@@ -16,6 +16,16 @@ bool rung_setting_is_expectation(const char *key) {
   return false;
 }
 
+bool rung_setting_is_common(const char *key) {
+  static const char *const common[] = {"library", "optimization", "execution", "plugin", "provider_options", "config"};
+  for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
+    if (strcmp(common[i], key) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 const char *rung_setting_find(const struct rung_request *request, const char *key) {
   for (int32_t i = 0; i < request->n_settings; i++) {
     if (strcmp(request->settings[i].key, key) == 0) {
@@ -106,7 +116,8 @@ static assay_status check_placement(const struct rung_request *request, const ch
 
 assay_status rung_check_actual(const struct rung_request *request, const struct rung_actual *actual) {
   bool recorded = strcmp(request->engine, "recorded") == 0;
-  const char *precision = request->precision == NULL && !recorded ? "fp32" : request->precision;
+  const char *typed = actual->model_precision != NULL ? actual->model_precision : "fp32";
+  const char *precision = request->precision == NULL && !recorded ? typed : request->precision;
   const char *tf32 = rung_setting_find(request, "tf32");
   if (!recorded) {
     TRY(check_word(request, "engine", request->engine, actual->engine));

@@ -37,8 +37,9 @@ void wire_put_status(struct text *out, assay_status status) {
 }
 
 void wire_put_actual(struct text *out, const struct rung_actual *actual) {
-  const char *const strings[] = {actual->engine,      actual->version, actual->provider, actual->precision,
-                                 actual->accumulator, actual->device,  actual->tf32,     actual->note};
+  const char *const strings[] = {actual->engine,    actual->version,     actual->provider,
+                                 actual->precision, actual->accumulator, actual->device,
+                                 actual->tf32,      actual->note,        actual->model_precision};
   for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++) {
     wire_put_string(out, strings[i]);
   }
@@ -145,8 +146,8 @@ static assay_status get_copy(struct wire_reader *in, struct arena *arena, const 
 }
 
 assay_status wire_get_actual(struct wire_reader *in, struct arena *arena, struct rung_actual *out) {
-  const char **const strings[] = {&out->engine,      &out->version, &out->provider, &out->precision,
-                                  &out->accumulator, &out->device,  &out->tf32,     &out->note};
+  const char **const strings[] = {&out->engine, &out->version, &out->provider, &out->precision,      &out->accumulator,
+                                  &out->device, &out->tf32,    &out->note,     &out->model_precision};
   for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++) {
     TRY(get_copy(in, arena, strings[i]));
   }

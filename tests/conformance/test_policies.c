@@ -12,6 +12,7 @@
 #include "core/text.h"
 #include "engine/engine.h"
 #include "kernels/kernels.h"
+#include "policy_reference.h"
 #include "shared_files.h"
 #include "support.h"
 
@@ -54,19 +55,6 @@ static void policy_close(struct policy *policy) {
   model_close(policy->model);
 }
 
-/* The README's formula: element j of input k. */
-static double ramp(int64_t j, int64_t k) { return (double)((j * 37 + 11 * (k + 1)) % 101 - 50) / 64; }
-
-static void fill(assay_tensor *tensor, bool zeros, int64_t k) {
-  for (int64_t j = 0; j < tensor_count(tensor); j++) {
-    double value = zeros ? 0 : ramp(j, k);
-    if (tensor->dtype == ASSAY_BOOL) {
-      value = !zeros && ((j * 37 + 11 * (k + 1)) % 101 - 50) % 3 == 0 ? 1 : 0;
-    }
-    tensor_set(tensor, j, tensor->dtype == ASSAY_FLOAT32 ? value : trunc(value));
-  }
-}
-
 /* The state input that the reference carries along, or NULL. */
 static const char *state_output_of(const struct policy *policy, const char *input) {
   json_t *map = json_object_get(policy->entry, "state_map");
@@ -98,7 +86,7 @@ static void make_feeds(struct policy *policy, json_t *run, const struct named_te
     assay_tensor *tensor = &policy->tensors[k];
     const char *state = stepped ? state_output_of(policy, value->name) : NULL;
     ASSERT_OK(tensor_new(value->declared.dtype, dims, (int)json_array_size(dims_json), tensor));
-    fill(tensor, state != NULL || text_equal(mode, "zeros"), (int64_t)k);
+    policy_reference_fill(tensor, state != NULL || text_equal(mode, "zeros"), (int64_t)k);
     for (size_t j = 0; state != NULL && !text_equal(mode, "ramp_state0_step1") && j < n_last; j++) {
       if (text_equal(last[j].name, state)) {
         tensor_free(tensor);
@@ -119,39 +107,7 @@ static void policy_run(struct policy *policy, json_t *run, const struct named_te
   ASSERT_OK(session_run(policy->session, &call, outputs, n_outputs));
 }
 
-static json_t *load_reference(const char **folder) {
-  static char copy[4096], file[4200];
-  const char *path = shared_path("policies");
-  if (path == NULL) {
-    skip();
-  }
-  snprintf(copy, sizeof copy, "%s", path);
-  snprintf(file, sizeof file, "%s/REFERENCE.jsonl", copy);
-  *folder = copy;
-  FILE *stream = fopen(file, "r");
-  assert_non_null(stream);
-  json_t *all = json_array();
-  json_error_t error;
-  json_t *line;
-  while ((line = json_loadf(stream, JSON_DISABLE_EOF_CHECK, &error)) != NULL) {
-    json_array_append_new(all, line);
-  }
-  fclose(stream);
-  assert_int_equal(json_array_size(all), 23);
-  return all;
-}
-
 /* --- agreement with the reference ------------------------------------------ */
-
-/* Largest |found - expected| / scale of one output; NaN anywhere makes it infinite. */
-static double distance(const assay_tensor *found, json_t *values, double scale) {
-  double worst = 0;
-  for (size_t i = 0; i < json_array_size(values); i++) {
-    double difference = fabs(tensor_get(found, (int64_t)i) - json_number_value(json_array_get(values, i))) / scale;
-    worst = difference <= worst ? worst : (isnan(difference) ? INFINITY : difference);
-  }
-  return worst;
-}
 
 static double compare_run(const struct policy *policy, json_t *run, const struct named_tensor *outputs, size_t n,
                           double tolerance) {
@@ -175,7 +131,8 @@ static double compare_run(const struct policy *policy, json_t *run, const struct
       continue;
     }
     assert_int_equal(json_array_size(values), tensor_count(outputs[i].tensor));
-    double far = distance(outputs[i].tensor, values, json_number_value(json_object_get(output, "scale")));
+    double far =
+        policy_reference_distance(outputs[i].tensor, values, json_number_value(json_object_get(output, "scale")));
     if (!(far <= tolerance)) {
       print_error("%s, %s, output '%s': off by %.3g of scale, allowed %.3g\n", policy_file(policy), mode,
                   outputs[i].name, far, tolerance);
@@ -190,7 +147,7 @@ static bool has_float64(json_t *entry) { return json_is_string(json_object_get(e
 
 static void agree(enum precision_kind precision, double tolerance) {
   const char *folder;
-  json_t *all = load_reference(&folder);
+  json_t *all = policy_reference_load(&folder);
   size_t index, count = 0;
   json_t *entry;
   double worst = 0;
@@ -278,7 +235,7 @@ static bool is_run_at(json_t *entry, enum precision_kind precision) {
 static void test_golden_hashes(void **state) {
   (void)state;
   const char *folder;
-  json_t *all = load_reference(&folder), *entry;
+  json_t *all = policy_reference_load(&folder), *entry;
   struct text made = {0};
   char *golden = NULL;
   size_t index, size, wrong = 0;
@@ -317,7 +274,7 @@ static void test_same_bits_at_every_level_and_thread_count(void **state) {
   (void)state;
   static const int threads[] = {1, 2, 3, 7};
   const char *folder;
-  json_t *all = load_reference(&folder), *entry;
+  json_t *all = policy_reference_load(&folder), *entry;
   size_t index, wrong = 0, compared = 0;
   json_array_foreach(all, index, entry) {
     char first[HASH_TEXT_SIZE] = "";

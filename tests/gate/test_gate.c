@@ -344,7 +344,7 @@ static void a_missing_runtime_that_is_required_blocks(void **state) {
   temp_write(
       folder, "gate.yaml",
       "assay: 1\ncontract: contract.yaml\ncorpus: golden\nrungs:\n  - {name: ort, engine: onnxruntime, provider: "
-      "cpu}\n");
+      "cpu, library: /nowhere/libonnxruntime.so}\n");
   struct gate_result *result = policy_verify(folder);
   expect_verdict(result, VERDICT_BLOCKED, 3);
   const struct rung_result *rung = result_rung(result, "ort");

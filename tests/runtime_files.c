@@ -1,0 +1,28 @@
+/* See runtime_files.h. */
+#include "runtime_files.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *find(const char *pattern) {
+  static char path[4096];
+  char full[4096];
+  const char *extras = getenv("ASSAY_EXTRAS");
+  glob_t found = {0};
+  snprintf(full, sizeof full, "%s/%s", extras != NULL ? extras : ASSAY_BINARY_DIR "/extras", pattern);
+  int failed = glob(full, 0, NULL, &found);
+  if (failed == 0) {
+    snprintf(path, sizeof path, "%s", found.gl_pathv[0]);
+  } else {
+    printf("skipped: there is no %s\n", full);
+  }
+  globfree(&found);
+  return failed == 0 ? path : NULL;
+}
+
+const char *onnxruntime_library(void) {
+  return find("lib/python3*/site-packages/onnxruntime/capi/libonnxruntime.so.*");
+}
+
+const char *onnxruntime_oldest_library(void) { return find("oldest/onnxruntime/capi/libonnxruntime.so.*"); }
