@@ -22,7 +22,7 @@ struct fed_inputs {
 };
 /* The refusal that these inputs must get: ASSAY_OK when they are valid, otherwise one of
  * INPUT_MISSING, INPUT_EXTRA, INPUT_DTYPE, INPUT_SHAPE, INPUT_HISTORY, INPUT_NAN, INPUT_INF,
- * INPUT_RANGE, INPUT_COLOR, INPUT_STALE as the status code, with a sentence. Checked in that order,
+ * INPUT_RANGE, INPUT_COLOR, INPUT_STALE, INPUT_TOKENS as the status code, with a sentence. Checked in that order,
  * each kind over all inputs before the next. An image (an input with `color`) that lies outside its
  * legal range by more than the width of that range is INPUT_COLOR, everything else outside is
  * INPUT_RANGE. A state input need not be fed. An age that is not known (NAN) is not checked; one
@@ -30,8 +30,8 @@ struct fed_inputs {
 ASSAY_MUST_CHECK assay_status contract_validate(const struct contract *contract, const struct fed_input *inputs,
                                                 size_t n_inputs);
 
-/* The ten codes named above, in that order. */
-enum { REFUSAL_COUNT = 10 };
+/* The codes named above, in that order. */
+enum { REFUSAL_COUNT = 11 };
 extern const assay_code contract_refusals[REFUSAL_COUNT];
 bool contract_is_refusal(assay_code code);
 

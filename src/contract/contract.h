@@ -198,8 +198,9 @@ struct contract_source {
   struct mark mark;
   const char *source;
 };
-/* A statistics file that the contract drew on. */
+/* A file that the contract drew on. */
 struct contract_file {
+  const char *role; /* "statistics", "tokenizer" */
   const char *path, *digest;
   const char *provenance; /* "original", "recomputed", or NULL when not given */
 };

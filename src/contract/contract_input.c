@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "contract/contract_reader.h"
+#include "contract/contract_role.h"
 
 static assay_status input_dtype(struct reader *reader, const struct yaml *node, const char *what, void *member) {
   return read_dtype(reader, node, what, &((struct contract_input *)member)->dtype);
@@ -107,12 +108,15 @@ static assay_status input_preprocess(struct reader *reader, const struct yaml *n
 static const struct field input_fields[] = {
     {"name", read_text, offsetof(struct contract_input, name), FIELD_REQUIRED},
     {"terms", NULL, 0, FIELD_LATER},
-    {"role", NULL, 0, FIELD_LATER},
-    {"distribution", NULL, 0, FIELD_LATER},
-    {"seeds", NULL, 0, FIELD_LATER},
-    {"tokenizer", NULL, 0, FIELD_LATER},
-    {"max_length", NULL, 0, FIELD_LATER},
-    {"padding", NULL, 0, FIELD_LATER},
+    {"role", NULL, 0, FIELD_OPTIONAL}, /* it and its keys: read_input_role */
+    {"distribution", NULL, 0, FIELD_OPTIONAL},
+    {"seeds", NULL, 0, FIELD_OPTIONAL},
+    {"tokenizer", NULL, 0, FIELD_OPTIONAL},
+    {"max_length", NULL, 0, FIELD_OPTIONAL},
+    {"padding", NULL, 0, FIELD_OPTIONAL},
+    {"pad_id", NULL, 0, FIELD_OPTIONAL},
+    {"vocab_size", NULL, 0, FIELD_OPTIONAL},
+    {"mask", NULL, 0, FIELD_OPTIONAL},
     {"from", NULL, 0, FIELD_LATER},
     {"dtype", input_dtype, 0, FIELD_REQUIRED},
     {"shape", input_shape, 0, FIELD_REQUIRED},
@@ -141,6 +145,7 @@ assay_status read_inputs(struct reader *reader, const struct yaml *node) {
     inputs[i].mark = node->items[i].mark;
     inputs[i].refuse = true;
     TRY(FIELDS_READ(reader, &node->items[i], input_fields, what, &inputs[i]));
+    TRY(read_input_role(reader, &node->items[i], what, &inputs[i]));
     inputs[i].raw = inputs[i].raw != NULL ? inputs[i].raw : inputs[i].name;
     for (int32_t j = 0; j < i; j++) {
       if (text_equal(inputs[i].name, inputs[j].name)) {

@@ -114,6 +114,11 @@ ASSAY_MUST_CHECK assay_status statistics_array(struct reader *reader, struct mar
                                                const char *file, const char *key, const char *digest,
                                                const char *provenance, assay_tensor *out);
 
+/* A file beside the contract that is not read as numbers, such as a tokenizer: it must be there and have the digest.
+ * Kept among the contract's files under `role`; *path is where it lies. */
+ASSAY_MUST_CHECK assay_status contract_file_take(struct reader *reader, struct mark mark, const char *what,
+                                                 const char *role, const char *file, const char *digest, char **path);
+
 /* Takes every `source:` out of the tree and {value: V, source: S} down to V, keeping the sources. */
 ASSAY_MUST_CHECK assay_status take_sources(struct reader *reader);
 

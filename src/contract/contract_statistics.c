@@ -30,8 +30,8 @@ static assay_status bad(const struct reader *reader, struct mark mark, const cha
 }
 
 /* Remembers the file and its digest, and compares the digest that the contract gives. */
-static assay_status keep_file(struct reader *reader, struct mark mark, const char *what, const char *path,
-                              const char *file, const char *digest, const char *provenance) {
+static assay_status keep_file(struct reader *reader, struct mark mark, const char *what, const char *role,
+                              const char *path, const char *file, const char *digest, const char *provenance) {
   char found[HASH_TEXT_SIZE];
   TRY(hash_file(path, found));
   if (digest != NULL && !text_equal(digest, found)) {
@@ -44,7 +44,7 @@ static assay_status keep_file(struct reader *reader, struct mark mark, const cha
     }
   }
   if (contract->n_files == FILES_MAX) {
-    return bad(reader, mark, "%s is in the 65th statistics file; at most 64 are read", what);
+    return bad(reader, mark, "%s is in the 65th file beside the contract; at most 64 are read", what);
   }
   if (contract->files == NULL) {
     ARENA_NEW(reader->arena, contract->files, FILES_MAX);
@@ -54,7 +54,7 @@ static assay_status keep_file(struct reader *reader, struct mark mark, const cha
     return status_no_memory(sizeof found);
   }
   struct contract_file *files = (struct contract_file *)contract->files;
-  files[contract->n_files++] = (struct contract_file){file, copy, provenance};
+  files[contract->n_files++] = (struct contract_file){role, file, copy, provenance};
   return status_ok();
 }
 
@@ -176,19 +176,31 @@ static assay_status from_json(struct reader *reader, struct mark mark, const cha
   return status;
 }
 
-assay_status statistics_array(struct reader *reader, struct mark mark, const char *what, const char *file,
-                              const char *key, const char *digest, const char *provenance, assay_tensor *out) {
-  char *path = NULL;
-  assay_status status = path_join_inside(reader->arena, reader->folder, file, ASSAY_STATISTICS_INVALID, &path);
+/* Where a file that the contract names lies: inside its folder. */
+static assay_status find_file(struct reader *reader, struct mark mark, const char *what, const char *file,
+                              char **path) {
+  assay_status status = path_join_inside(reader->arena, reader->folder, file, ASSAY_STATISTICS_INVALID, path);
   if (status.code == ASSAY_STATISTICS_INVALID) {
     assay_status placed = bad(reader, mark, "%s: %s", what, assay_status_sentence(status));
     assay_status_clear(&status);
     return placed;
   }
   TRY(status);
-  if (!file_exists(path)) {
-    return bad(reader, mark, "%s names the file '%.200s', which is not beside the contract", what, file);
-  }
+  return file_exists(*path)
+             ? status_ok()
+             : bad(reader, mark, "%s names the file '%.200s', which is not beside the contract", what, file);
+}
+
+assay_status contract_file_take(struct reader *reader, struct mark mark, const char *what, const char *role,
+                                const char *file, const char *digest, char **path) {
+  TRY(find_file(reader, mark, what, file, path));
+  return keep_file(reader, mark, what, role, *path, file, digest, NULL);
+}
+
+assay_status statistics_array(struct reader *reader, struct mark mark, const char *what, const char *file,
+                              const char *key, const char *digest, const char *provenance, assay_tensor *out) {
+  char *path = NULL;
+  TRY(find_file(reader, mark, what, file, &path));
   bool npy = text_ends_with(file, ".npy"), npz = text_ends_with(file, ".npz"), json = text_ends_with(file, ".json");
   if (!npy && !npz && !json) {
     return bad(reader, mark, "%s names the file '%.80s'; statistics are read from .npz, .npy and .json", what, file);
@@ -201,7 +213,7 @@ assay_status statistics_array(struct reader *reader, struct mark mark, const cha
   if (key != NULL && strlen(key) > KEY_MAX) {
     return bad(reader, mark, "%s: the key '%.40s...' is longer than %d bytes", what, key, (int)KEY_MAX);
   }
-  TRY(keep_file(reader, mark, what, path, file, digest, provenance));
+  TRY(keep_file(reader, mark, what, "statistics", path, file, digest, provenance));
   if (npy) {
     return npy_read(path, out);
   }

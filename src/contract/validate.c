@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "contract/apply.h"
+#include "contract/tokens.h"
 
 const assay_code contract_refusals[REFUSAL_COUNT] = {
-    ASSAY_INPUT_MISSING, ASSAY_INPUT_EXTRA, ASSAY_INPUT_DTYPE, ASSAY_INPUT_SHAPE, ASSAY_INPUT_HISTORY,
-    ASSAY_INPUT_NAN,     ASSAY_INPUT_INF,   ASSAY_INPUT_RANGE, ASSAY_INPUT_COLOR, ASSAY_INPUT_STALE,
+    ASSAY_INPUT_MISSING, ASSAY_INPUT_EXTRA, ASSAY_INPUT_DTYPE, ASSAY_INPUT_SHAPE, ASSAY_INPUT_HISTORY, ASSAY_INPUT_NAN,
+    ASSAY_INPUT_INF,     ASSAY_INPUT_RANGE, ASSAY_INPUT_COLOR, ASSAY_INPUT_STALE, ASSAY_INPUT_TOKENS,
 };
 
 bool contract_is_refusal(assay_code code) {
@@ -240,5 +241,5 @@ assay_status contract_validate(const struct contract *contract, const struct fed
       }
     }
   }
-  return status_ok();
+  return tokens_validate(contract, inputs, n_inputs);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/text.h"
+#include "corpus/case_seeds.h"
 #include "tensor/npz.h"
 
 enum { REPEAT_LARGEST = 9999 };
@@ -181,7 +182,7 @@ assay_status case_arrays_retype(const char *path, const char *array, const struc
                                 assay_tensor *tensor) {
   const char *name;
   int32_t number;
-  enum array_group group = array_group_of(array, &name);
+  enum array_group group = array_group_of(array_unseeded(array, &number), &name);
   if (group == GROUP_REPEATS && !parse_repeat(name, &number, &name)) {
     return status_ok();
   }
@@ -198,6 +199,17 @@ struct reading {
   int32_t n_numbers; /* of repeats, ascending; numbers[r] is what the archive calls repeat r */
   int32_t *numbers;
 };
+
+/* Array i by the name it has for the seed that is read; NULL: it is another seed's. */
+static const char *name_in_seed(const struct reading *reading, size_t i) {
+  int32_t seed;
+  const char *name = npz_name(reading->npz, i);
+  if (!reading->rules->seeds) {
+    return name;
+  }
+  name = array_unseeded(name, &seed);
+  return seed < 0 || seed == reading->rules->seed ? name : NULL;
+}
 
 static void list_of_group(struct case_data *data, enum array_group group, struct case_array ***arrays,
                           int32_t **count) {
@@ -248,7 +260,10 @@ static assay_status survey(struct reading *reading, int32_t counts[GROUP_COUNT])
   size_t n = npz_count(reading->npz);
   ARENA_NEW(&reading->data->arena, reading->numbers, n);
   for (size_t i = 0; i < n; i++) {
-    const char *name = npz_name(reading->npz, i), *rest;
+    const char *name = name_in_seed(reading, i), *rest;
+    if (name == NULL) {
+      continue;
+    }
     enum array_group group = array_group_of(name, &rest);
     if (group == GROUP_COUNT || (reading->rules->groups & 1U << group) == 0 || *rest == '\0') {
       struct text allowed = {0};
@@ -260,8 +275,9 @@ static assay_status survey(struct reading *reading, int32_t counts[GROUP_COUNT])
       }
       assay_status status =
           status_make(reading->rules->code, reading->path,
-                      "there is an array '%s', but arrays here are named %s; rename it or leave it out", name,
-                      text_string(&allowed));
+                      "there is an array '%s', but arrays here are named %s%s; rename it or leave it out",
+                      npz_name(reading->npz, i), text_string(&allowed),
+                      reading->rules->seeds ? ", or seeds/N/ before one of them" : "");
       text_free(&allowed);
       return status;
     }
@@ -270,8 +286,8 @@ static assay_status survey(struct reading *reading, int32_t counts[GROUP_COUNT])
     if (group == GROUP_REPEATS) {
       if (!parse_repeat(rest, &number, &rest)) {
         return status_make(reading->rules->code, reading->path,
-                           "there is an array '%s', but a repeat is named repeats/N/OUTPUT with N from 0 to %d", name,
-                           REPEAT_LARGEST);
+                           "there is an array '%s', but a repeat is named repeats/N/OUTPUT with N from 0 to %d",
+                           npz_name(reading->npz, i), REPEAT_LARGEST);
       }
       note_repeat(reading, number);
     }
@@ -302,6 +318,7 @@ static assay_status read_group_array(struct reading *reading, size_t i, enum arr
   if (array->name == NULL) {
     return status_no_memory(strlen(name));
   }
+  array->seeded = reading->rules->seeds && text_starts_with(npz_name(reading->npz, i), "seeds/");
   (*count)++; /* before reading, so that whatever is read is freed */
   return read_array(reading, i, &array->tensor);
 }
@@ -357,22 +374,36 @@ static assay_status make_repeats(struct reading *reading) {
   return status_ok();
 }
 
+/* A seed that is not there would leave a case of shared arrays alone. */
+static assay_status check_seed(struct reading *reading) {
+  const struct array_rules *rules = reading->rules;
+  if (!rules->seeds) {
+    return status_ok();
+  }
+  TRY(case_seeds_count(reading->npz, reading->path, rules->code, &reading->data->n_seeds));
+  int32_t n = reading->data->n_seeds > 0 ? reading->data->n_seeds : 1;
+  return rules->seed < n ? status_ok()
+                         : status_make(rules->code, reading->path, "there is no seed %d here; the case holds %d",
+                                       (int)rules->seed, (int)n);
+}
+
 static assay_status read_all(struct reading *reading) {
   int32_t counts[GROUP_COUNT] = {0};
+  TRY(check_seed(reading));
   TRY(survey(reading, counts));
   TRY(make_lists(reading, counts));
   size_t n = npz_count(reading->npz);
   for (size_t i = 0; i < n; i++) {
-    const char *rest;
-    enum array_group group = array_group_of(npz_name(reading->npz, i), &rest);
+    const char *name = name_in_seed(reading, i), *rest;
+    enum array_group group = name != NULL ? array_group_of(name, &rest) : GROUP_REPEATS;
     if (group != GROUP_REPEATS) {
       TRY(read_group_array(reading, i, group, rest));
     }
   }
   TRY(make_repeats(reading));
   for (size_t i = 0; i < n; i++) {
-    const char *rest;
-    if (array_group_of(npz_name(reading->npz, i), &rest) == GROUP_REPEATS) {
+    const char *name = name_in_seed(reading, i), *rest;
+    if (name != NULL && array_group_of(name, &rest) == GROUP_REPEATS) {
       TRY(read_repeat(reading, i, rest));
     }
   }

@@ -28,6 +28,8 @@ struct array_rules {
   const struct corpus_dtype *dtypes;
   /* A case that must be refused may hold any type: one that is not the bits of the declared type stays as it is. */
   bool any_dtype;
+  bool seeds;   /* arrays may belong to seeds (case_seeds.h); */
+  int32_t seed; /* then this one is read: its arrays under their own names, with those that all seeds share */
 };
 /* Fills the groups of `data` from the archive. On failure the caller still frees `data`. */
 ASSAY_MUST_CHECK assay_status case_arrays_read(const char *path, const struct array_rules *rules,

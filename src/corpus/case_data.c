@@ -152,12 +152,14 @@ static assay_status check_digest(const char *path, const struct corpus_case *ent
       entry->id, found, entry->digest);
 }
 
-static assay_status load(const struct corpus *corpus, const struct corpus_case *entry, struct case_data *data) {
+static assay_status load(const struct corpus *corpus, const struct corpus_case *entry, int32_t seed,
+                         struct case_data *data) {
   enum { CASE_GROUPS = (1 << GROUP_COUNT) - 1 - (1 << GROUP_TAPS) };
   char *path;
   TRY(path_join_inside(&data->arena, corpus->folder, entry->file, ASSAY_CORPUS_INVALID, &path));
   TRY(check_digest(path, entry));
-  struct array_rules rules = {ASSAY_CORPUS_INVALID, CASE_GROUPS, corpus->n_dtypes, corpus->dtypes, entry->refuse};
+  struct array_rules rules = {
+      ASSAY_CORPUS_INVALID, CASE_GROUPS, corpus->n_dtypes, corpus->dtypes, entry->refuse, true, seed};
   TRY(case_arrays_read(path, &rules, data));
   if (entry->sequence) {
     TRY(check_sequence(path, data));
@@ -166,12 +168,16 @@ static assay_status load(const struct corpus *corpus, const struct corpus_case *
 }
 
 assay_status case_load(const struct corpus *corpus, int32_t index, struct case_data **out) {
+  return case_load_seed(corpus, index, 0, out);
+}
+
+assay_status case_load_seed(const struct corpus *corpus, int32_t index, int32_t seed, struct case_data **out) {
   *out = NULL;
   struct case_data *data = memory_alloc(1, sizeof *data);
   if (data == NULL) {
     return status_no_memory(sizeof *data);
   }
-  assay_status status = load(corpus, &corpus->cases[index], data);
+  assay_status status = load(corpus, &corpus->cases[index], seed, data);
   if (!assay_status_ok(status)) {
     case_data_free(data);
     return status;

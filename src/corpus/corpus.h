@@ -86,6 +86,7 @@ double case_age(const struct corpus_case *entry, const char *input);
 struct case_array {
   const char *name;
   assay_tensor tensor;
+  bool seeded; /* it belongs to one seed, not to all of them */
 };
 struct case_data {
   struct arena arena;
@@ -96,10 +97,14 @@ struct case_data {
   /* repeats[r] has n_outputs tensors in the order of outputs; data NULL when that repeat lacks it.
    * Those that are there have dtype and shape of the output. */
   struct case_array **repeats;
-  int64_t steps; /* of a sequence, may be 0; 1 otherwise */
+  int64_t steps;   /* of a sequence, may be 0; 1 otherwise */
+  int32_t n_seeds; /* draws of noise that the case stores apart; 0: none, all arrays are shared */
 };
-/* Reads and checks one case. The caller ends it with case_data_free. */
+/* Reads and checks one case: of one that stores several seeds, the first. The caller ends it with case_data_free. */
 ASSAY_MUST_CHECK assay_status case_load(const struct corpus *corpus, int32_t index, struct case_data **out);
+/* The same of another seed, below n_seeds. */
+ASSAY_MUST_CHECK assay_status case_load_seed(const struct corpus *corpus, int32_t index, int32_t seed,
+                                             struct case_data **out);
 void case_data_free(struct case_data *data);                                    /* NULL is harmless */
 const assay_tensor *case_input(const struct case_data *data, const char *name); /* NULL when absent */
 const assay_tensor *case_output(const struct case_data *data, const char *name);

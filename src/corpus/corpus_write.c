@@ -11,6 +11,7 @@
 #include "core/file.h"
 #include "core/memory.h"
 #include "corpus/case_arrays.h"
+#include "corpus/case_seeds.h"
 #include "corpus/corpus_list.h"
 
 enum { FORMAT_VERSION = 1, FILE_NAME_LONGEST = 255 };
@@ -359,13 +360,17 @@ static assay_status append_checked(struct corpus_editor *editor, struct corpus_c
   LIST_ROOM(editor->cases, editor->n_cases, editor->cases_capacity);
   editor->cases[editor->n_cases++] = *entry;
   struct corpus view = as_corpus(editor);
-  struct case_data *data;
-  assay_status status = case_load(&view, editor->n_cases - 1, &data);
+  assay_status status = status_ok();
+  int32_t n_seeds = 1;
+  for (int32_t seed = 0; seed < n_seeds && assay_status_ok(status); seed++) {
+    struct case_data *data = NULL;
+    status = case_load_seed(&view, editor->n_cases - 1, seed, &data);
+    n_seeds = data != NULL && data->n_seeds > 0 ? data->n_seeds : 1;
+    case_data_free(data);
+  }
   if (!assay_status_ok(status)) {
     editor->n_cases--;
-    return status;
   }
-  case_data_free(data);
   return status;
 }
 
@@ -426,13 +431,15 @@ static assay_status note_dtypes(struct corpus_editor *editor, const struct corpu
                                 const struct npz_entry *arrays, size_t count) {
   for (size_t i = 0; i < count; i++) {
     const char *rest;
-    enum array_group group = array_group_of(arrays[i].name, &rest);
+    int32_t seed;
+    const char *name = array_unseeded(arrays[i].name, &seed); /* a type holds for all seeds */
+    enum array_group group = array_group_of(name, &rest);
     bool named = group != GROUP_REPEATS && group != GROUP_OUTPUTS64;
     /* An invalid input may have any type, as long as it is not read back as another. */
     assay_dtype dtype = arrays[i].tensor->dtype;
     bool bits = dtype == ASSAY_UINT8 || dtype == ASSAY_UINT16 || dtype_is_stored_as_bits(dtype);
     if (named && (!entry->refuse || bits)) {
-      TRY(corpus_edit_dtype(editor, arrays[i].name, dtype));
+      TRY(corpus_edit_dtype(editor, name, dtype));
     }
   }
   return status_ok();
@@ -506,7 +513,7 @@ assay_status corpus_edit_copy(struct corpus_editor *editor, const struct corpus_
 
 assay_status corpus_edit_retype(const struct corpus_editor *editor, const char *path, const char *array,
                                 assay_tensor *tensor) {
-  struct array_rules rules = {ASSAY_CORPUS_INVALID, 0, editor->n_dtypes, editor->dtypes, true};
+  struct array_rules rules = {ASSAY_CORPUS_INVALID, 0, editor->n_dtypes, editor->dtypes, true, true, 0};
   return case_arrays_retype(path, array, &rules, tensor);
 }
 

@@ -228,15 +228,18 @@ static assay_status see_ages(struct survey *survey, const struct corpus_case *en
   return status_ok();
 }
 
-static assay_status see_case(struct survey *survey, int32_t index) {
+/* One seed of a case, of which a case of its own stands for all that they share. */
+static assay_status see_seed(struct survey *survey, int32_t index, int32_t seed, int32_t *n_seeds) {
   struct coverage *coverage = survey->coverage;
   const struct corpus_case *entry = &coverage->corpus->cases[index];
   struct case_data *data;
-  TRY(case_load(coverage->corpus, index, &data));
-  coverage->n_with_repeats += data->n_repeats > 0;
+  TRY(case_load_seed(coverage->corpus, index, seed, &data));
+  *n_seeds = data->n_seeds > 0 ? data->n_seeds : 1;
+  coverage->n_with_repeats += seed == 0 && data->n_repeats > 0;
+  coverage->n_with_seeds += seed == 0 && data->n_seeds > 0;
   assay_status status = status_ok();
   if (!entry->refuse) {
-    if (entry->sequence) {
+    if (entry->sequence && seed == 0) {
       coverage->steps_min =
           coverage->n_sequences == 0 || data->steps < coverage->steps_min ? data->steps : coverage->steps_min;
       coverage->steps_max = data->steps > coverage->steps_max ? data->steps : coverage->steps_max;
@@ -245,12 +248,20 @@ static assay_status see_case(struct survey *survey, int32_t index) {
     for (int64_t step = 0; step < data->steps && assay_status_ok(status); step++) {
       status = see_sample(survey, data, entry, step);
     }
-    if (assay_status_ok(status)) {
+    if (assay_status_ok(status) && seed == 0) {
       status = see_ages(survey, entry);
     }
   }
   case_data_free(data);
   return status;
+}
+
+static assay_status see_case(struct survey *survey, int32_t index) {
+  int32_t n_seeds = 1;
+  for (int32_t seed = 0; seed < n_seeds; seed++) {
+    TRY(see_seed(survey, index, seed, &n_seeds));
+  }
+  return status_ok();
 }
 
 /* --- the end ----------------------------------------------------------- */

@@ -77,7 +77,7 @@ struct coverage {
   int32_t n_sequences;
   int64_t steps_min, steps_max, n_samples; /* steps: of sequences; -1 without one */
   int32_t n_with_origin, n_origins;        /* cases with lineage, and different origin files */
-  int32_t n_with_repeats, n_with_guard;
+  int32_t n_with_repeats, n_with_guard, n_with_seeds;
   int32_t n_duplicates; /* cases whose file has the bytes of an earlier one */
   int32_t n_tags, n_refusals, n_inputs, n_components, n_pairs, n_decisions, n_notes;
   const struct coverage_tag *tags; /* sorted by key, then value */

@@ -48,12 +48,13 @@ static bool refusal_applies(const struct contract *contract, assay_code code) {
     const struct contract_input *input = &contract->inputs[i];
     if ((code == ASSAY_INPUT_STALE && input->max_age_ms > 0) ||
         (code == ASSAY_INPUT_HISTORY && input->history_max > 0) || (code == ASSAY_INPUT_RANGE && input->has_legal) ||
+        (code == ASSAY_INPUT_TOKENS && input->tokens != NULL) ||
         (code == ASSAY_INPUT_COLOR && input->has_legal && input->color != NULL)) {
       return true;
     }
   }
   return code != ASSAY_INPUT_STALE && code != ASSAY_INPUT_HISTORY && code != ASSAY_INPUT_RANGE &&
-         code != ASSAY_INPUT_COLOR;
+         code != ASSAY_INPUT_COLOR && code != ASSAY_INPUT_TOKENS;
 }
 
 assay_status coverage_count_refusals(struct coverage *coverage) {

@@ -7,6 +7,7 @@
 #include "core/file.h"
 #include "core/memory.h"
 #include "corpus/case_arrays.h"
+#include "corpus/case_seeds.h"
 #include "corpus/corpus_list.h"
 #include "corpus/import.h"
 #include "corpus/import_case.h"
@@ -76,11 +77,12 @@ struct case_origin import_origin(void) {
 static assay_status take_npy(struct import_case *made, const struct corpus_editor *editor, const char *array,
                              const char *path) {
   const char *rest;
-  enum array_group group = array_group_of(array, &rest);
+  int32_t seed;
+  enum array_group group = array_group_of(array_unseeded(array, &seed), &rest);
   if (group == GROUP_COUNT || group == GROUP_TAPS || *rest == '\0') {
     return status_make(ASSAY_USAGE, path,
                        "'%s' is no array of a case; those are inputs/NAME, outputs/NAME, raw/NAME, decoded/NAME, "
-                       "outputs64/NAME and repeats/N/NAME",
+                       "outputs64/NAME, repeats/N/NAME, and the same behind seeds/N/",
                        array);
   }
   for (int32_t i = 0; i < made->count; i++) {
@@ -173,7 +175,12 @@ static bool is_group(const char *name) {
       return true;
     }
   }
-  return false;
+  return strcmp(name, "seeds") == 0;
+}
+
+/* How many folders deep the arrays of a group may lie: repeats/N, seeds/N/inputs, seeds/N/repeats/N. */
+static int group_depth(const char *name) {
+  return strcmp(name, "seeds") == 0 ? 3 : strcmp(name, array_group_name(GROUP_REPEATS)) == 0 ? 1 : 0;
 }
 
 static bool holds_groups(const struct listing *listing) {
@@ -196,7 +203,7 @@ static assay_status take_npy_folder(struct import_case *made, const struct corpu
     if (inner == NULL) {
       return status_no_memory(strlen(name));
     }
-    if (depth > 0 && file_is_folder(inner)) { /* repeats/N */
+    if (depth > 0 && file_is_folder(inner)) {
       char *longer = arena_format(&made->arena, "%s%s/", prefix, name);
       TRY(longer == NULL ? status_no_memory(strlen(name)) : take_npy_folder(made, editor, inner, longer, depth - 1));
       continue;
@@ -230,7 +237,7 @@ static assay_status take_groups(struct import_case *made, const struct corpus_ed
       return status_make(ASSAY_CORPUS_INVALID, inner,
                          "beside the folders inputs, outputs, ... of a case nothing else may lie; move it away");
     }
-    TRY(take_npy_folder(made, editor, inner, prefix, strcmp(name, array_group_name(GROUP_REPEATS)) == 0));
+    TRY(take_npy_folder(made, editor, inner, prefix, group_depth(name)));
   }
   return status_ok();
 }

@@ -343,8 +343,8 @@ static assay_status load(const struct run_folder *run, int32_t i, struct case_da
         "again",
         run->ids[i], found, run->digests[i]);
   }
-  struct array_rules rules = {ASSAY_RUN_INVALID, 1U << GROUP_OUTPUTS | 1U << GROUP_TAPS, run->n_dtypes, run->dtypes,
-                              false};
+  struct array_rules rules = {
+      ASSAY_RUN_INVALID, 1U << GROUP_OUTPUTS | 1U << GROUP_TAPS, run->n_dtypes, run->dtypes, false, false, 0};
   return case_arrays_read(path, &rules, data);
 }
 

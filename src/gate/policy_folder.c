@@ -238,7 +238,7 @@ static assay_status note_files(struct folder *folder, struct gate_result *result
                        gate_shown_path(base, folder->gate->contract_path)));
   for (int32_t i = 0; i < folder->contract->n_files; i++) {
     const struct contract_file *file = &folder->contract->files[i];
-    TRY(add_digest(result, "statistics", gate_shown_path(base, file->path), file->digest));
+    TRY(add_digest(result, file->role, gate_shown_path(base, file->path), file->digest));
   }
   return add_digest(result, "corpus", folder->gate->corpus_name, folder->corpus->digest);
 }

@@ -60,6 +60,7 @@ static void write_counts(struct json *json, const struct coverage *coverage) {
   json_int(json, "with_origin", coverage->n_with_origin);
   json_int(json, "origins", coverage->n_origins);
   json_int(json, "with_repeats", coverage->n_with_repeats);
+  json_int(json, "with_seeds", coverage->n_with_seeds);
   json_int(json, "with_guard", coverage->n_with_guard);
   json_int(json, "duplicates", coverage->n_duplicates);
   json_close(json, '}');

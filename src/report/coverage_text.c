@@ -66,6 +66,9 @@ static void add_counts(struct text *out, const struct coverage *coverage) {
   text_format(out, "lineage  %d of %d cases, from %d files\n", coverage->n_with_origin, n, coverage->n_origins);
   text_format(out, "repeats  in %d cases; expected guard answers in %d\n", coverage->n_with_repeats,
               coverage->n_with_guard);
+  if (coverage->n_with_seeds > 0) {
+    text_format(out, "seeds    several in %d cases, each a sample\n", coverage->n_with_seeds);
+  }
   if (n == 0) {
     text_add(out, "! there is no case: a gate on this corpus says NOTHING_COMPARED\n");
   }
