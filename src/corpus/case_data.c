@@ -7,6 +7,7 @@
 #include "core/file.h"
 #include "core/memory.h"
 #include "corpus/case_arrays.h"
+#include "corpus/case_seeds.h"
 
 static void free_arrays(struct case_array *arrays, int32_t count) {
   for (int32_t i = 0; i < count; i++) {
@@ -165,6 +166,24 @@ static assay_status load(const struct corpus *corpus, const struct corpus_case *
     TRY(check_sequence(path, data));
   }
   return check_complete(path, corpus, entry, data);
+}
+
+assay_status corpus_case_seeds(const struct corpus *corpus, int32_t index, int32_t *out) {
+  struct arena scratch = {0};
+  struct npz *npz = NULL;
+  char *path;
+  *out = 0;
+  assay_status status =
+      path_join_inside(&scratch, corpus->folder, corpus->cases[index].file, ASSAY_CORPUS_INVALID, &path);
+  if (assay_status_ok(status)) {
+    status = npz_open(path, &npz);
+  }
+  if (assay_status_ok(status)) {
+    status = case_seeds_count(npz, path, ASSAY_CORPUS_INVALID, out);
+  }
+  npz_close(npz);
+  arena_free(&scratch);
+  return status;
 }
 
 assay_status case_load(const struct corpus *corpus, int32_t index, struct case_data **out) {

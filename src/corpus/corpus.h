@@ -102,6 +102,8 @@ struct case_data {
 };
 /* Reads and checks one case: of one that stores several seeds, the first. The caller ends it with case_data_free. */
 ASSAY_MUST_CHECK assay_status case_load(const struct corpus *corpus, int32_t index, struct case_data **out);
+/* How many seeds a case stores, from the names of its arrays alone; 0: none, all arrays are shared. */
+ASSAY_MUST_CHECK assay_status corpus_case_seeds(const struct corpus *corpus, int32_t index, int32_t *out);
 /* The same of another seed, below n_seeds. */
 ASSAY_MUST_CHECK assay_status case_load_seed(const struct corpus *corpus, int32_t index, int32_t seed,
                                              struct case_data **out);

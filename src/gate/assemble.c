@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "gate/assemble_decisions.h"
 #include "gate/judge.h"
+#include "gate/seeds.h"
 
 static double larger(double a, double b) { return isnan(a) ? b : isnan(b) || a > b ? a : b; }
 
@@ -439,5 +440,5 @@ assay_status assemble_rung(const struct rung_measured *measured, struct arena *a
     mark_flipped(out, &out->decisions[d]);
   }
   sort_worst_first(out->components, out->n_components);
-  return status_ok();
+  return seeds_spread(measured, arena, out);
 }

@@ -11,6 +11,7 @@
 #include "gate/guard_check.h"
 #include "gate/judge.h"
 #include "gate/measure.h"
+#include "gate/noise_check.h"
 #include "gate/pass.h"
 
 static const char claim[] =
@@ -32,6 +33,7 @@ struct gate_state {
   struct rung_state *rungs;
   struct noise_arrays self, rounding;
   struct noise_floors floors;
+  struct noise_check *noise;
 };
 
 /* --- before anything runs ------------------------------------------------------------- */
@@ -56,6 +58,9 @@ static assay_status check_case(struct gate_state *state, int32_t index) {
   struct gate_result *result = state->result;
   struct fed_case fed = {0};
   assay_status status = fed_case_make(&state->plan, index, &fed);
+  if (assay_status_ok(status) && !state->plan.outputs_only) {
+    status = noise_check_case(state->noise, &fed, &result->arena, &result->reasons);
+  }
   if (status.code == ASSAY_INVALID_GOLDEN) {
     assay_status said = golden_say(&result->arena, &result->reasons, gate_reason_of(ASSAY_INVALID_GOLDEN), &fed, -1,
                                    "%s", assay_status_sentence(status));
@@ -101,12 +106,14 @@ static assay_status check_cases(struct gate_state *state) {
   struct plan *plan = &state->plan;
   struct gate_result *result = state->result;
   TRY(name_cases(state));
+  TRY(noise_check_open(plan, &state->noise));
   ARENA_NEW(&result->arena, result->invalid, plan->cases.n + 1);
   for (int32_t i = 0; i < plan->cases.n; i++) {
     progress_step(state->work->progress, "checking cases", (size_t)i, (size_t)plan->cases.n);
     TRY(plan->cases.entries[i].refuse ? check_invalid_case(state, i) : check_case(state, i));
   }
   progress_step(state->work->progress, "checking cases", (size_t)plan->cases.n, (size_t)plan->cases.n);
+  TRY(noise_check_end(state->noise, &result->arena, &result->reasons));
   return plan->n_valid > 0 ? status_ok()
                            : gate_reason_say(&result->arena, &result->reasons, ASSAY_NOTHING_COMPARED,
                                              "the corpus has no case with an answer, so nothing can be compared");
@@ -435,6 +442,7 @@ assay_status gate_measure(struct gate_work *work, struct gate_result *result) {
     }
     measure_close(state.rungs[r].measure);
   }
+  noise_check_close(state.noise);
   plan_free(&state.plan);
   if (assay_status_ok(status)) {
     judge_gate(result);

@@ -112,7 +112,9 @@ static size_t data_bytes(const struct case_data *data) {
 
 assay_status case_store_get(struct case_store *store, int32_t i, const struct case_data **out) {
   if (store->data[i] == NULL) {
-    TRY(case_load(store->corpus, i, &store->data[i]));
+    TRY(store->places == NULL
+            ? case_load(store->corpus, i, &store->data[i])
+            : case_load_seed(store->corpus, store->places[i].corpus_index, store->places[i].seed, &store->data[i]));
     store->kept_bytes += data_bytes(store->data[i]);
   }
   *out = store->data[i];

@@ -14,11 +14,18 @@ struct plan_output {
   int32_t first_component; /* index of its first component among all */
 };
 
+/* Where a case of the store stands in its corpus: seed `seed` of `n` that case `corpus_index` stores; the first of
+ * them is case `first` of the store. n is 0 for a case whose arrays are all shared. */
+struct seed_place {
+  int32_t corpus_index, seed, first, n;
+};
+
 /* Cases, loaded when asked for and kept while they are small. */
 struct case_store {
   const struct corpus *corpus; /* NULL: all of `data` is there from the start */
   int32_t n;
   const struct corpus_case *entries;
+  const struct seed_place *places; /* [n]; NULL: case i is that of the corpus */
   struct case_data **data;
   size_t kept_bytes;
 };

@@ -9,6 +9,7 @@
 #include "core/file.h"
 #include "core/memory.h"
 #include "gate/gate.h"
+#include "gate/seeds.h"
 #include "gate/stage_files.h"
 #include "kernels/kernels.h"
 
@@ -257,20 +258,21 @@ static assay_status run_folder_gate(struct folder *folder, struct gate_result *r
   TRY(note_files(folder, result));
   TRY(bind_models(folder, result));
   TRY(say_unsupported(folder, result));
-  folder->work = (struct gate_work){
-      .contract = folder->contract,
-      .cases = {.corpus = folder->corpus, .n = folder->corpus->n_cases, .entries = folder->corpus->cases},
-      .rungs = folder->rungs,
-      .n_rungs = folder->gate->n_rungs,
-      .reference_rung = folder->gate->reference_rung,
-      .reference = folder->gate->reference,
-      .noise = &folder->gate->noise,
-      .model_path = folder->model_path,
-      .stages = folder->stages.bound,
-      .stage_models = folder->stages.models,
-      .no_model = "not measured: the contract's model is not there, and no rung needs it",
-      .threads = folder->options->threads > 0 ? folder->options->threads : 1,
-      .progress = folder->options->progress};
+  struct case_store cases;
+  TRY(seeds_expand(folder->corpus, &result->arena, &cases));
+  folder->work = (struct gate_work){.contract = folder->contract,
+                                    .cases = cases,
+                                    .rungs = folder->rungs,
+                                    .n_rungs = folder->gate->n_rungs,
+                                    .reference_rung = folder->gate->reference_rung,
+                                    .reference = folder->gate->reference,
+                                    .noise = &folder->gate->noise,
+                                    .model_path = folder->model_path,
+                                    .stages = folder->stages.bound,
+                                    .stage_models = folder->stages.models,
+                                    .no_model = "not measured: the contract's model is not there, and no rung needs it",
+                                    .threads = folder->options->threads > 0 ? folder->options->threads : 1,
+                                    .progress = folder->options->progress};
   TRY(gate_measure(&folder->work, result));
   for (int32_t r = 0; r < result->n_rungs; r++) {
     const struct rung_request *request = &result->rungs[r].request;

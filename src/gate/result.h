@@ -96,6 +96,16 @@ struct decision_result {
   const struct decision_case *cases; /* flips first, then margins below the drift */
 };
 
+/* One component over the seeds of all cases that store several: the largest drift of each draw, in the deciding
+ * space, and how far the reference's own answers to one case lie apart from seed to seed. NAN: not known. */
+struct seed_spread {
+  const struct component_result *component;
+  int32_t n_cases, n_draws; /* cases with several seeds; their seeds together */
+  double max, min, median, deviation;
+  const char *worst;                           /* the draw of max: "edge_0#3" */
+  double reference_range, reference_deviation; /* the largest range of one element; root mean square deviation */
+};
+
 /* What was done to learn a runtime's own noise, and what came out. */
 struct noise_result {
   bool self_measured, rounding_measured;
@@ -119,6 +129,8 @@ struct rung_result {
   struct component_result *components; /* worst first */
   struct output_result *outputs;
   struct decision_result *decisions;
+  int32_t n_seed_spreads; /* one a component, in their order; 0 where no case stores several seeds */
+  const struct seed_spread *seed_spreads;
   struct noise_result noise;
   int64_t cases_run, steps_run, elements; /* elements: compared, of what decides */
   int64_t time_ns;                        /* of running all cases once */
