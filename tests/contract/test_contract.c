@@ -250,7 +250,7 @@ static const struct fault faults[] = {
     {"history: {axis: 1, max: 4}", "history: {axis: 3, max: 4}", 16, 15, BAD, "names axis 3"},
     {"history: {axis: 1, max: 4}", "history: {axis: 1, max: 6}", 16, 15, BAD, "allows 1 to 5"},
     {"history: {axis: 1, max: 4}", "history: {axis: 1, max: 4, order: oldest_first}", 16, 33, LATER, "'order'"},
-    {"unit: rad, raw: joints", "role: noise", 16, 6, INVALID, "but noise is drawn, not measured"},
+    {"unit: rad, raw: joints", "role: noise", 16, 6, BAD, "but noise is drawn, not measured"},
     {"unit: rad, raw: joints", "terms: []", 15, 75, LATER, "'terms'"},
     /* preprocessing */
     {"filter: bilinear", "filter: lanczos", 12, 59, BAD, "nearest, bilinear, bicubic or area"},
