@@ -26,3 +26,5 @@ const char *onnxruntime_library(void) {
 }
 
 const char *onnxruntime_oldest_library(void) { return find("oldest/onnxruntime/capi/libonnxruntime.so.*"); }
+
+const char *openvino_library(void) { return find("lib/python3*/site-packages/openvino/libs/libopenvino_c.so*"); }

@@ -7,5 +7,6 @@
  * there, with a line that says so. Valid until the next call. */
 const char *onnxruntime_library(void);
 const char *onnxruntime_oldest_library(void);
+const char *openvino_library(void);
 
 #endif
