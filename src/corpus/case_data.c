@@ -120,6 +120,7 @@ static assay_status check_sequence(const char *path, struct case_data *data) {
   TRY(check_steps(path, GROUP_OUTPUTS, data->outputs, data->n_outputs, &first, &data->steps));
   TRY(check_steps(path, GROUP_OUTPUTS64, data->outputs64, data->n_outputs64, &first, &data->steps));
   TRY(check_steps(path, GROUP_RAW, data->raw, data->n_raw, &first, &data->steps));
+  TRY(check_steps(path, GROUP_TAPS, data->taps, data->n_taps, &first, &data->steps));
   return check_steps(path, GROUP_DECODED, data->decoded, data->n_decoded, &first, &data->steps);
 }
 
@@ -155,7 +156,7 @@ static assay_status check_digest(const char *path, const struct corpus_case *ent
 
 static assay_status load(const struct corpus *corpus, const struct corpus_case *entry, int32_t seed,
                          struct case_data *data) {
-  enum { CASE_GROUPS = (1 << GROUP_COUNT) - 1 - (1 << GROUP_TAPS) };
+  enum { CASE_GROUPS = (1 << GROUP_COUNT) - 1 };
   char *path;
   TRY(path_join_inside(&data->arena, corpus->folder, entry->file, ASSAY_CORPUS_INVALID, &path));
   TRY(check_digest(path, entry));

@@ -92,7 +92,7 @@ struct case_data {
   struct arena arena;
   int32_t n_inputs, n_outputs, n_outputs64, n_raw, n_decoded, n_taps, n_repeats;
   /* Each sorted by name, bytewise. outputs64 is a source's answer in fp64, for tests of the
-   * reference; taps stand in run folders only. */
+   * reference; taps are inner values, of a run or of the source: what stands between stages, for one. */
   struct case_array *inputs, *outputs, *outputs64, *raw, *decoded, *taps;
   /* repeats[r] has n_outputs tensors in the order of outputs; data NULL when that repeat lacks it.
    * Those that are there have dtype and shape of the output. */

@@ -124,6 +124,32 @@ const assay_tensor *answer_find(const struct answer *answer, int64_t step, const
   return NULL;
 }
 
+const assay_tensor *answer_find_inner(const struct answer *answer, int64_t step, const char *name) {
+  if (step < 0 || step >= answer->steps) {
+    return NULL;
+  }
+  for (int32_t i = 0; i < answer->step[step].n_inner; i++) {
+    if (strcmp(answer->step[step].inner[i].name, name) == 0) {
+      return &answer->step[step].inner[i].tensor;
+    }
+  }
+  return answer_find(answer, step, name);
+}
+
+/* What the source stored of its own inner values. */
+static assay_status recorded_inner(const struct fed_case *fed, int64_t step, struct arena *arena,
+                                   struct answer_step *out) {
+  struct rung_tensor *inner;
+  ARENA_NEW(arena, inner, fed->data->n_taps + 1);
+  for (int32_t i = 0; i < fed->data->n_taps; i++) {
+    inner[i].name = fed->data->taps[i].name;
+    inner[i].tensor = case_step(fed->data, fed->entry, &fed->data->taps[i].tensor, step);
+  }
+  out->inner = inner;
+  out->n_inner = fed->data->n_taps;
+  return status_ok();
+}
+
 assay_status answer_recorded(const struct fed_case *fed, int32_t repeat, struct answer *out) {
   const struct case_array *arrays = repeat < 0 ? fed->data->outputs : fed->data->repeats[repeat];
   *out = (struct answer){0};
@@ -139,21 +165,25 @@ assay_status answer_recorded(const struct fed_case *fed, int32_t repeat, struct 
         outputs[count++].tensor = case_step(fed->data, fed->entry, &arrays[i].tensor, step);
       }
     }
-    out->step[step] = (struct answer_step){count, outputs};
+    out->step[step] = (struct answer_step){.n_outputs = count, .outputs = outputs};
+    if (repeat < 0) {
+      TRY(recorded_inner(fed, step, &out->arena, &out->step[step]));
+    }
   }
   out->steps = fed->steps;
   return status_ok();
 }
 
-static assay_status copy_answer(struct arena *arena, const struct rung_answer *from, struct answer_step *out) {
+static assay_status copy_tensors(struct arena *arena, const struct rung_tensor *from, int32_t count,
+                                 const struct rung_tensor **out) {
   struct rung_tensor *outputs;
-  ARENA_NEW(arena, outputs, from->n_outputs + 1);
-  for (int32_t i = 0; i < from->n_outputs; i++) {
-    outputs[i].name = arena_string(arena, from->outputs[i].name);
+  ARENA_NEW(arena, outputs, count + 1);
+  for (int32_t i = 0; i < count; i++) {
+    outputs[i].name = arena_string(arena, from[i].name);
     if (outputs[i].name == NULL) {
-      return status_no_memory(strlen(from->outputs[i].name));
+      return status_no_memory(strlen(from[i].name));
     }
-    const assay_tensor *tensor = &from->outputs[i].tensor;
+    const assay_tensor *tensor = &from[i].tensor;
     if (tensor->dtype == ASSAY_STRING) {
       outputs[i].tensor = *tensor; /* dtype and shape are all that is looked at */
       outputs[i].tensor.data = NULL;
@@ -162,8 +192,16 @@ static assay_status copy_answer(struct arena *arena, const struct rung_answer *f
       TRY(copy_in(arena, tensor, &outputs[i].tensor));
     }
   }
-  *out = (struct answer_step){from->n_outputs, outputs};
+  *out = outputs;
   return status_ok();
+}
+
+/* `inner`: with what stands between stages. */
+static assay_status copy_answer(struct arena *arena, const struct rung_answer *from, bool inner,
+                                struct answer_step *out) {
+  *out = (struct answer_step){.n_outputs = from->n_outputs, .n_inner = inner ? from->n_inner : 0};
+  TRY(copy_tensors(arena, from->outputs, from->n_outputs, &out->outputs));
+  return copy_tensors(arena, from->inner, out->n_inner, &out->inner);
 }
 
 /* What a state input is fed at `step`: as recorded where the case is forced or begins with it, the
@@ -206,7 +244,26 @@ static assay_status answer_state(const struct plan *plan, const struct fed_case 
   return tensor_new_in(arena, input->dtype, dims, input->rank, out); /* cleared */
 }
 
-assay_status answer_run(const struct plan *plan, const struct fed_case *fed, struct rung *rung, struct answer *out) {
+/* What stages and turns are fed in place of the rung's own: every inner value that the reference has. */
+static assay_status give_inner(const struct answer *reference, int64_t step, struct arena *arena,
+                               struct rung_call *call) {
+  const struct answer_step *from = &reference->step[step];
+  struct rung_tensor *given;
+  ARENA_NEW(arena, given, from->n_inner + from->n_outputs + 1);
+  for (int32_t i = 0; i < from->n_inner; i++) {
+    given[call->n_given++] = from->inner[i];
+  }
+  for (int32_t i = 0; i < from->n_outputs; i++) {
+    given[call->n_given++] = from->outputs[i]; /* those that are inner too; the rest is asked for by no stage */
+  }
+  call->given = given;
+  return status_ok();
+}
+
+/* `reference` NULL: everything is carried from the rung's own answers. */
+static assay_status run_steps(const struct plan *plan, const struct fed_case *fed, const struct answer *reference,
+                              struct rung *rung, struct answer *out) {
+  const struct answer *before = reference != NULL ? reference : out;
   const struct contract *contract = plan->contract;
   struct rung_tensor *inputs;
   *out = (struct answer){0};
@@ -221,16 +278,33 @@ assay_status answer_run(const struct plan *plan, const struct fed_case *fed, str
     for (int32_t s = 0; s < n_states; s++) {
       struct rung_tensor *state = &inputs[fed->n_inputs + s];
       state->name = contract->states[s].input;
-      TRY(answer_state(plan, fed, &contract->states[s], out, step, &out->arena, &state->tensor));
+      TRY(answer_state(plan, fed, &contract->states[s], before, step, &out->arena, &state->tensor));
     }
     struct rung_call call = {.case_id = fed->entry->id,
                              .step = step,
                              .steps = fed->entry->sequence ? fed->steps : 0,
                              .inputs = inputs,
                              .n_inputs = fed->n_inputs + n_states};
+    if (reference != NULL) {
+      TRY(give_inner(reference, step, &out->arena, &call));
+    }
     TRY(rung_run(rung, &call, &given));
-    TRY(copy_answer(&out->arena, &given, &out->step[step]));
+    TRY(copy_answer(&out->arena, &given, contract->stages != NULL, &out->step[step]));
     out->steps = step + 1;
   }
   return status_ok();
+}
+
+assay_status answer_run(const struct plan *plan, const struct fed_case *fed, struct rung *rung, struct answer *out) {
+  return run_steps(plan, fed, NULL, rung, out);
+}
+
+assay_status answer_run_alone(const struct plan *plan, const struct fed_case *fed, const struct answer *reference,
+                              struct rung *rung, struct answer *out) {
+  *out = (struct answer){0};
+  if (reference->steps < fed->steps) {
+    return status_make(ASSAY_INVALID_GOLDEN, fed->entry->id, "the reference has no answer to case '%s'",
+                       fed->entry->id);
+  }
+  return run_steps(plan, fed, reference, rung, out);
 }

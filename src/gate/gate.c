@@ -13,6 +13,7 @@
 #include "gate/measure.h"
 #include "gate/noise_check.h"
 #include "gate/pass.h"
+#include "gate/stage_drift.h"
 
 static const char claim[] =
     "PASS says: parity with the reference on this corpus. It claims nothing about success at the task; rollouts do "
@@ -23,7 +24,8 @@ struct rung_state {
   const struct gate_rung *gate_rung;
   struct rung_request request;
   struct pass pass;
-  struct measure *measure; /* NULL for the reference */
+  struct measure *measure;    /* NULL for the reference */
+  struct stage_drift *stages; /* NULL for the reference, and for a policy of one file */
 };
 
 struct gate_state {
@@ -156,17 +158,72 @@ static assay_status take_candidate(void *user, const struct fed_case *fed, int32
   TRY(guard_check_rung(&state->plan, fed, answer, &state->result->arena, rung->pass.reasons));
   if (reference >= 0) {
     const struct pass *from = &state->rungs[reference].pass;
+    if (rung->stages != NULL) {
+      stage_drift_case(rung->stages, fed, &from->answers[valid], answer, false);
+    }
     return measure_case(rung->measure, fed, &from->answers[valid], answer, rung->pass.wide || from->wide,
                         &state->result->arena, rung->pass.reasons);
   }
   struct answer recorded = {0};
   assay_status status = answer_recorded(fed, -1, &recorded);
   if (assay_status_ok(status)) {
+    if (rung->stages != NULL) {
+      stage_drift_case(rung->stages, fed, &recorded, answer, false);
+    }
     status =
         measure_case(rung->measure, fed, &recorded, answer, rung->pass.wide, &state->result->arena, rung->pass.reasons);
   }
   answer_free(&recorded);
   return status;
+}
+
+/* One case with every stage fed what the reference gave before it. */
+static assay_status answer_alone(struct gate_state *state, struct rung_state *rung, struct rung *runtime, int32_t v) {
+  int32_t reference = state->work->reference_rung;
+  struct fed_case fed = {0};
+  struct answer recorded = {0}, answer = {0};
+  assay_status status = fed_case_make(&state->plan, state->plan.valid[v], &fed);
+  if (assay_status_ok(status) && reference < 0) {
+    status = answer_recorded(&fed, -1, &recorded);
+  }
+  const struct answer *from = reference < 0 ? &recorded : &state->rungs[reference].pass.answers[v];
+  if (assay_status_ok(status)) {
+    status = answer_run_alone(&state->plan, &fed, from, runtime, &answer);
+  }
+  if (assay_status_ok(status)) {
+    stage_drift_case(rung->stages, &fed, from, &answer, true);
+  }
+  fed_case_free(&state->plan, &fed);
+  answer_free(&recorded);
+  answer_free(&answer);
+  return status;
+}
+
+/* All cases again in a session of their own, so that the rung's history is not touched. */
+static assay_status run_alone(struct gate_state *state, struct rung_state *rung, const char **how) {
+  struct rung *runtime = NULL;
+  *how = "each stage, and each turn of a loop, was fed what the reference gave before it, over all cases again";
+  if (rung->pass.reasons->count > 0 && rung->pass.steps_run == 0) {
+    *how = "not measured: the rung did not answer";
+    return status_ok();
+  }
+  assay_status status = rung_open(&rung->request, &runtime);
+  if (assay_status_ok(status) && rung_replays(runtime)) {
+    *how = "not measured: the answers were recorded";
+  } else {
+    for (int32_t v = 0; v < state->plan.n_valid && assay_status_ok(status); v++) {
+      progress_step(state->work->progress, "stages alone", (size_t)v, (size_t)state->plan.n_valid);
+      status = answer_alone(state, rung, runtime, v);
+    }
+    progress_step(state->work->progress, "stages alone", (size_t)state->plan.n_valid, (size_t)state->plan.n_valid);
+  }
+  rung_close(runtime);
+  if (assay_status_ok(status) || assay_code_kind_of(status.code) == ASSAY_KIND_INTERNAL) {
+    return status;
+  }
+  *how = arena_format(&state->result->arena, "not measured: %s", assay_status_sentence(status));
+  assay_status_clear(&status);
+  return *how != NULL ? status_ok() : status_no_memory(0);
 }
 
 /* An fp32 pass of assay's engine over the contract's own model also serves the rounding floor. */
@@ -196,6 +253,9 @@ static assay_status run_rung(struct gate_state *state, int32_t r) {
   if (!is_reference) {
     TRY(measure_open(&state->plan, &rung->measure));
   }
+  if (!is_reference && state->plan.stages != NULL) {
+    TRY(stage_drift_open(&state->plan, &rung->stages));
+  }
   rung->pass = (struct pass){.plan = &state->plan,
                              .request = &rung->request,
                              .noise = work->noise,
@@ -214,6 +274,9 @@ static assay_status run_rung(struct gate_state *state, int32_t r) {
     assay_status_clear(&status);
   }
   TRY(status);
+  if (rung->stages != NULL) {
+    TRY(run_alone(state, rung, &result->alone_how));
+  }
   result->has_actual = rung->pass.has_actual;
   result->actual = rung->pass.actual;
   result->cases_run = rung->pass.cases_run;
@@ -339,6 +402,9 @@ static assay_status judge_rung(struct gate_state *state, int32_t r, bool unstabl
                         "the reference differs from itself, so nothing is said about rung '%s'", rung->name));
   }
   TRY(assemble_rung(&measured, &result->arena, rung));
+  if (state->rungs[r].stages != NULL) {
+    TRY(stage_drift_assemble(state->rungs[r].stages, measured.gate_rung, &result->arena, rung));
+  }
   rung->verdict = verdict_of_reasons(&rung->reasons);
   return status_ok();
 }
@@ -441,6 +507,7 @@ assay_status gate_measure(struct gate_work *work, struct gate_result *result) {
       pass_free(&state.rungs[r].pass);
     }
     measure_close(state.rungs[r].measure);
+    stage_drift_close(state.rungs[r].stages);
   }
   noise_check_close(state.noise);
   plan_free(&state.plan);

@@ -482,8 +482,7 @@ assay_status measure_noise(const struct plan *plan, const struct fed_case *fed, 
 
 /* --- drift of what was gathered ----------------------------------------------------- */
 
-/* What a raw value is multiplied by on its way to physical units. */
-static double decode_factor(const struct contract_component *component) {
+double component_factor(const struct contract_component *component) {
   double factor = 1.0;
   for (int32_t i = 0; i < component->n_decode; i++) {
     factor *= component->decode[i].kind == DECODE_SCALE ? component->decode[i].a : 1.0;
@@ -544,7 +543,7 @@ static const double relative_floor_share = 0.01;
 /* Rule of a component for drift_measure, in physical or raw space. */
 static struct drift_rule measure_rule(const struct contract_output *output, const struct contract_component *component,
                                       const struct tolerance *tolerance, bool raw, const struct pair_list *pairs) {
-  double largest = largest_magnitude(pairs), factor = decode_factor(component);
+  double largest = largest_magnitude(pairs), factor = component_factor(component);
   struct drift_rule rule = {.allow_inf = component->allow_inf,
                             .sign_tolerance = tolerance->given ? tolerance->max : NAN,
                             .limit_min = NAN,

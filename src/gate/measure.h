@@ -55,6 +55,8 @@ ASSAY_MUST_CHECK assay_status measure_case(struct measure *measure, const struct
 ASSAY_MUST_CHECK assay_status measure_noise(const struct plan *plan, const struct fed_case *fed, const struct answer *a,
                                             const struct answer *b, double *raw, double *physical);
 
+/* What a raw difference of the component is multiplied by on its way to physical units. */
+double component_factor(const struct contract_component *component);
 /* Drift of a list of pairs; saturation is that of the physical list. */
 ASSAY_MUST_CHECK assay_status measure_both(const struct contract_output *output,
                                            const struct contract_component *component,

@@ -103,7 +103,8 @@ static size_t arrays_bytes(const struct case_array *arrays, int32_t count) {
 
 static size_t data_bytes(const struct case_data *data) {
   size_t bytes = arrays_bytes(data->inputs, data->n_inputs) + arrays_bytes(data->outputs, data->n_outputs) +
-                 arrays_bytes(data->raw, data->n_raw) + arrays_bytes(data->decoded, data->n_decoded);
+                 arrays_bytes(data->raw, data->n_raw) + arrays_bytes(data->decoded, data->n_decoded) +
+                 arrays_bytes(data->taps, data->n_taps);
   for (int32_t r = 0; r < data->n_repeats; r++) {
     bytes += arrays_bytes(data->repeats[r], data->n_outputs);
   }

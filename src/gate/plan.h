@@ -76,8 +76,9 @@ void fed_case_free(struct plan *plan, struct fed_case *fed);
 
 /* What a rung, or the recorded source, answered to one case. */
 struct answer_step {
-  int32_t n_outputs;
+  int32_t n_outputs, n_inner;
   const struct rung_tensor *outputs;
+  const struct rung_tensor *inner; /* of a policy of stages: see rung_answer */
 };
 struct answer {
   struct arena arena;
@@ -86,10 +87,16 @@ struct answer {
 };
 void answer_free(struct answer *answer);                                                      /* harmless twice */
 const assay_tensor *answer_find(const struct answer *answer, int64_t step, const char *name); /* NULL when absent */
+/* The same among inner values, then outputs. */
+const assay_tensor *answer_find_inner(const struct answer *answer, int64_t step, const char *name);
 /* The recorded answer: views of the case's data. `repeat` -1 for the answer, else that repeat. */
 ASSAY_MUST_CHECK assay_status answer_recorded(const struct fed_case *fed, int32_t repeat, struct answer *out);
 /* Runs the case, carrying state from the rung's own outputs unless it is forced. */
 ASSAY_MUST_CHECK assay_status answer_run(const struct plan *plan, const struct fed_case *fed, struct rung *rung,
                                          struct answer *out);
+/* The same, but whatever is carried from step to step, from stage to stage and from turn to turn is taken from
+ * `reference`: so every stage and every turn answers alone. */
+ASSAY_MUST_CHECK assay_status answer_run_alone(const struct plan *plan, const struct fed_case *fed,
+                                               const struct answer *reference, struct rung *rung, struct answer *out);
 
 #endif

@@ -116,6 +116,28 @@ struct noise_result {
   double history_max; /* largest change with order or repeats, raw; NAN: not measured */
 };
 
+/* What a stage gives, on the two sides; largest differences, raw. NAN: not measured. */
+struct stage_result {
+  const char *stage, *value;
+  int32_t turn;        /* of a loop, from 1; 0 where nothing turns */
+  bool is_output;      /* among the contract's outputs */
+  int64_t n;           /* elements compared, as it ran */
+  double ran;          /* as the rung ran */
+  double alone;        /* with the stage, and the turn, fed what the reference gave before it */
+  double reach;        /* largest magnitude on the reference's side */
+  const char *case_id; /* of `ran`; NULL where nothing was compared */
+  int64_t step, element;
+  bool single;
+};
+/* A loop over its turns. */
+struct loop_result {
+  const char *stage, *value, *input; /* what is carried, and the tensor of the file that it feeds */
+  int32_t turns, first_beyond;       /* first_beyond: the turn after which the tolerance is exceeded; 0: none */
+  double tolerance;                  /* of the carried value, raw; NAN: none */
+  double first, last;                /* drift after the first and the last turn */
+  double alone;                      /* the largest of one turn alone */
+};
+
 struct rung_result {
   const char *name, *engine;
   const char *model; /* as it reads from the folder; NULL for a recorded rung */
@@ -131,6 +153,11 @@ struct rung_result {
   struct decision_result *decisions;
   int32_t n_seed_spreads; /* one a component, in their order; 0 where no case stores several seeds */
   const struct seed_spread *seed_spreads;
+  int32_t n_stages, n_loops; /* of a policy of stages, in the order of the stages */
+  const struct stage_result *stages;
+  const struct loop_result *loops;
+  const char
+      *alone_how; /* one sentence: what the stages were fed to answer alone, or why they were not; NULL: no stages */
   struct noise_result noise;
   int64_t cases_run, steps_run, elements; /* elements: compared, of what decides */
   int64_t time_ns;                        /* of running all cases once */

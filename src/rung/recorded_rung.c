@@ -12,7 +12,7 @@ struct recorded_rung {
   struct run_folder *run;
   struct case_data *data; /* of the case answered last */
   int32_t loaded;         /* its index; -1 for none */
-  struct rung_tensor *outputs;
+  struct rung_tensor *outputs, *inner;
   struct rung_setting *facts; /* all that the run states */
 };
 
@@ -21,6 +21,7 @@ static void recorded_close(struct rung *rung) {
   case_data_free(self->data);
   run_folder_close(self->run);
   memory_free(self->outputs);
+  memory_free(self->inner);
   memory_free(self->facts);
   memory_free(self);
 }
@@ -71,6 +72,11 @@ static assay_status load(struct recorded_rung *self, int32_t index) {
   if (self->outputs == NULL) {
     return status_no_memory((size_t)self->data->n_outputs * sizeof *self->outputs);
   }
+  memory_free(self->inner);
+  self->inner = memory_alloc((size_t)self->data->n_taps + 1, sizeof *self->inner);
+  if (self->inner == NULL) {
+    return status_no_memory((size_t)self->data->n_taps * sizeof *self->inner);
+  }
   self->loaded = index;
   return status_ok();
 }
@@ -99,6 +105,7 @@ static assay_status recorded_run(struct rung *rung, const struct rung_call *call
   }
   TRY(load(self, index));
   struct corpus_case entry = {.sequence = call->steps > 0};
+  int32_t n_inner = 0;
   for (int32_t i = 0; i < self->data->n_outputs; i++) {
     const struct case_array *array = &self->data->outputs[i];
     if (entry.sequence) {
@@ -106,7 +113,16 @@ static assay_status recorded_run(struct rung *rung, const struct rung_call *call
     }
     self->outputs[i] = (struct rung_tensor){array->name, case_step(self->data, &entry, &array->tensor, call->step)};
   }
-  *out = (struct rung_answer){.outputs = self->outputs, .n_outputs = self->data->n_outputs};
+  for (int32_t i = 0; i < self->data->n_taps; i++) {
+    const struct case_array *array = &self->data->taps[i];
+    bool whole = !entry.sequence || (array->tensor.rank > 0 && array->tensor.dims[0] == call->steps);
+    if (whole) { /* what lacks a step is not told */
+      self->inner[n_inner++] =
+          (struct rung_tensor){array->name, case_step(self->data, &entry, &array->tensor, call->step)};
+    }
+  }
+  *out = (struct rung_answer){
+      .outputs = self->outputs, .n_outputs = self->data->n_outputs, .inner = self->inner, .n_inner = n_inner};
   return status_ok();
 }
 

@@ -341,7 +341,7 @@ static void what_is_wrong_in_a_case_is_refused(void **state) {
       {{{"inputs/x", &one}}, 1, refuse, NULL},
       {{{NULL, NULL}}, 0, refuse, NULL},
       {{{"input/x", &one}, {"outputs/y", &one}}, 2, answer, "'input/x'"},
-      {{{"taps/x", &one}, {"outputs/y", &one}}, 2, answer, "'taps/x'"},
+      {{{"inputs/x", &one}, {"outputs/y", &one}, {"taps/latent", &one}}, 3, answer, NULL},
       {{{"x", &one}, {"outputs/y", &one}}, 2, answer, "'x'"},
       {{{"inputs/", &one}, {"outputs/y", &one}}, 2, answer, "'inputs/'"},
       {{{"inputs/x", &one}, {"outputs/y", &one}, {"repeats/y", &one}}, 3, answer, "repeats/N/OUTPUT"},

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/file.h"
 #include "corpus/run_folder.h"
 #include "model_builder.h"
 #include "policy_builder.h"
@@ -173,6 +174,190 @@ static void an_inner_value_with_a_tolerance_decides(void **state) {
   temp_free(folder);
 }
 
+/* --- whence a difference comes ------------------------------------------------------ */
+
+#define AGAINST                                                                                                   \
+  "assay: 1\ncontract: contract.yaml\ncorpus: golden\nreference: {rung: fp32}\nrungs:\n  - {name: fp32, engine: " \
+  "assay}\n"
+
+static const struct stage_result *stage_named(const struct rung_result *rung, const char *value, int32_t turn) {
+  for (int32_t i = 0; i < rung->n_stages; i++) {
+    if (strcmp(rung->stages[i].value, value) == 0 && rung->stages[i].turn == turn) {
+      return &rung->stages[i];
+    }
+  }
+  fail_msg("no stage gives '%s' at turn %d", value, (int)turn);
+  return NULL;
+}
+
+static const char *note_of(const struct rung_result *rung, assay_code code) {
+  for (int32_t i = 0; i < rung->reasons.count; i++) {
+    if (rung->reasons.items[i].code == code) {
+      return rung->reasons.items[i].sentence;
+    }
+  }
+  return "";
+}
+
+static void holds(const char *sentence, const char *part) {
+  if (strstr(sentence, part) == NULL) {
+    fail_msg("expected \"%s\" in \"%s\"", part, sentence);
+  }
+}
+
+static void the_stage_that_causes_a_difference_is_named(void **state) {
+  (void)state;
+  char *folder =
+      staged_folder(contract,
+                    AGAINST
+                    "  - {name: first, engine: assay, models: {encoder: encoder.int8.onnx}}\n"
+                    "  - {name: second, engine: assay, models: {actor: actor.int8.onnx}, time_limit_s: 30}\n",
+                    false);
+  scaling(folder, "encoder.int8.onnx", "x", "y", 2.5F);
+  struct proto *model = onnx_model(8, 17), *graph = onnx_graph(model); /* half is a quarter */
+  onnx_input(graph, "latent", ASSAY_FLOAT32, "2");
+  onnx_input(graph, "obs", ASSAY_FLOAT32, "2");
+  onnx_f32(graph, "half", "", (const float[]){0.25F});
+  onnx_node(graph, "Mul", "obs,half", "part");
+  onnx_node(graph, "Sub", "latent,part", "out");
+  onnx_output(graph, "out", ASSAY_FLOAT32, "2");
+  onnx_write(model, temp_path(folder, "actor.int8.onnx"));
+  proto_free(model);
+  struct gate_result *result = policy_verify(folder);
+  expect_verdict(result, VERDICT_REJECT, 1);
+  const struct rung_result *first = result_rung(result, "first"), *second = result_rung(result, "second");
+  assert_true(stage_named(first, "latent", 0)->ran == 1.25);
+  assert_true(stage_named(first, "latent", 0)->alone == 1.25);
+  assert_true(stage_named(first, "action", 0)->ran == 1.25);
+  assert_true(stage_named(first, "action", 0)->alone == 0); /* the actor does what it should */
+  holds(note_of(first, ASSAY_STAGE_DRIFT), "it comes from stage 'encoder'");
+  assert_true(stage_named(second, "latent", 0)->ran == 0);
+  assert_true(stage_named(second, "action", 0)->alone == 0.625);
+  holds(note_of(second, ASSAY_STAGE_DRIFT), "it is stage 'actor' itself");
+  gate_result_free(result);
+  temp_free(folder);
+}
+
+/* A recorded reference that lists the inner value, or stores it under taps, is enough. */
+static void a_corpus_may_store_what_stands_between(void **state) {
+  (void)state;
+  const char *gate = GATE "  - {name: first, engine: assay}\n";
+  char *folder = staged_folder(listing, gate, true);
+  scaling(folder, "encoder.onnx", "x", "y", 2.5F);
+  struct gate_result *result = policy_verify(folder);
+  holds(note_of(result_rung(result, "first"), ASSAY_STAGE_DRIFT), "it comes from stage 'encoder'");
+  gate_result_free(result);
+  temp_free(folder);
+  folder = staged_folder(contract, gate, false); /* neither listed nor stored: only what is known is said */
+  scaling(folder, "encoder.onnx", "x", "y", 2.5F);
+  result = policy_verify(folder);
+  expect_verdict(result, VERDICT_REJECT, 1);
+  assert_int_equal(stage_named(result_rung(result, "first"), "latent", 0)->n, 0);
+  assert_true(isnan(stage_named(result_rung(result, "first"), "action", 0)->alone));
+  assert_string_equal(note_of(result_rung(result, "first"), ASSAY_STAGE_DRIFT), "");
+  struct corpus_builder *builder;
+  gate_result_free(result);
+  temp_free(folder);
+  folder = staged_folder(contract, gate, false);
+  scaling(folder, "encoder.onnx", "x", "y", 2.5F);
+  ASSERT_OK(folder_remove(temp_path(folder, "golden")));
+  builder = build_corpus(temp_path(folder, "golden"), CORPUS_GOLDEN);
+  build_f32(builder, "inputs/obs", "2", (const float[]){1, 2});
+  build_f32(builder, "outputs/action", "2", (const float[]){1.5F, 3});
+  build_f32(builder, "taps/latent", "2", (const float[]){2, 4});
+  build_case(builder, &(struct corpus_case){.id = "c"});
+  build_done(builder);
+  result = policy_verify(folder);
+  holds(note_of(result_rung(result, "first"), ASSAY_STAGE_DRIFT), "it comes from stage 'encoder'");
+  gate_result_free(result);
+  temp_free(folder);
+}
+
+/* --- known fault 22: a loop that loses small steps ------------------------------------ */
+
+static const char denoising[] =
+    "assay: 1\npolicy: flow\ninputs: [{name: noise, dtype: float32, shape: [1]}]\noutputs:\n"
+    "  - {name: x, dtype: float32, shape: [1], components: [{name: wrist, unit: rad, tolerance: {max: 0.001}}]}\n"
+    "stages:\n  - {name: expert, model: expert.onnx, inputs: {x_t: noise}, outputs: {x_next: x}, repeat: %d, carry: "
+    "{x_t: x_next}}\n";
+
+/* x_next = x_t + step, `turns` times, from 1. */
+static struct gate_result *denoise(float step, int turns, const char *precision) {
+  char *folder = temp_folder(), text[1024];
+  struct proto *model = onnx_model(8, 17), *graph = onnx_graph(model);
+  onnx_input(graph, "x_t", ASSAY_FLOAT32, "1");
+  onnx_f32(graph, "step", "1", &step);
+  onnx_node(graph, "Add", "x_t,step", "x_next");
+  onnx_output(graph, "x_next", ASSAY_FLOAT32, "1");
+  onnx_write(model, temp_path(folder, "expert.onnx"));
+  proto_free(model);
+  snprintf(text, sizeof text, denoising, turns);
+  temp_write(folder, "contract.yaml", text);
+  snprintf(text, sizeof text,
+           AGAINST
+           "  - {name: same, engine: assay}\n  - {name: narrow, engine: assay, precision: %s, required: false}\n",
+           precision);
+  temp_write(folder, "gate.yaml", text);
+  struct corpus_builder *builder = build_corpus(temp_path(folder, "golden"), CORPUS_GOLDEN);
+  build_f32(builder, "inputs/noise", "1", (const float[]){1});
+  build_f32(builder, "outputs/x", "1", (const float[]){0});
+  build_case(builder, &(struct corpus_case){.id = "flow"});
+  build_done(builder);
+  struct gate_result *result = policy_verify(folder);
+  temp_free(folder);
+  return result;
+}
+
+static void ended_at(const struct gate_result *result, float expected, float actual) {
+  const struct drift_pair *worst = &rung_component(result_rung(result, "narrow"), "wrist")->drift.raw.worst;
+  if ((float)worst->expected != expected || (float)worst->actual != actual) {
+    fail_msg("expected %.9g and %.9g, found %.9g and %.9g", (double)expected, (double)actual, worst->expected,
+             worst->actual);
+  }
+}
+
+/* fp32 by hand. */
+static float added(float step) {
+  volatile float x = 1;
+  for (int i = 0; i < 10; i++) {
+    x = x + step;
+  }
+  return x;
+}
+
+static void small_steps_are_lost_in_a_narrow_accumulator(void **state) {
+  (void)state;
+  struct gate_result *result = denoise(4e-4F, 10, "fp16");
+  const struct rung_result *narrow = result_rung(result, "narrow");
+  ended_at(result, 1.0039995F, 1.0F);
+  assert_int_equal(narrow->verdict, VERDICT_REJECT);
+  assert_int_equal(narrow->n_loops, 1);
+  const struct loop_result *loop = &narrow->loops[0];
+  assert_int_equal(loop->turns, 10);
+  assert_true(loop->alone <= 0.001); /* each turn passes */
+  assert_true(loop->first < 0.001 && loop->last > 0.0039);
+  assert_int_equal(loop->first_beyond, 3); /* 3 x 4e-4 */
+  assert_true(stage_named(narrow, "x", 1)->alone < 0.001);
+  holds(note_of(narrow, ASSAY_LOOP_DRIFT), "the loop of stage 'expert' adds it up");
+  holds(note_of(narrow, ASSAY_LOOP_DRIFT), "('x', fed back to 'x_t')");
+  holds(note_of(narrow, ASSAY_LOOP_DRIFT), "from turn 3 on");
+  holds(note_of(narrow, ASSAY_LOOP_DRIFT), "the accumulator");
+  assert_int_equal(result_rung(result, "same")->verdict, VERDICT_PASS);
+  gate_result_free(result);
+  result = denoise(4e-4F, 1, "fp16"); /* one step alone passes */
+  assert_int_equal(result_rung(result, "narrow")->verdict, VERDICT_PASS);
+  gate_result_free(result);
+  result = denoise(4e-4F, 10, "bf16");
+  ended_at(result, 1.0039995F, 1.0F);
+  gate_result_free(result);
+  result = denoise(6e-4F, 10, "fp16");
+  ended_at(result, added(6e-4F), 1.0097656F);
+  gate_result_free(result);
+  result = denoise(5e-3F, 10, "bf16");
+  ended_at(result, added(5e-3F), 1.078125F);
+  gate_result_free(result);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(two_files_pass_as_one_policy),
@@ -180,6 +365,9 @@ int main(void) {
       cmocka_unit_test(the_gate_names_files_of_stages),
       cmocka_unit_test(an_inner_value_is_shown),
       cmocka_unit_test(an_inner_value_with_a_tolerance_decides),
+      cmocka_unit_test(the_stage_that_causes_a_difference_is_named),
+      cmocka_unit_test(a_corpus_may_store_what_stands_between),
+      cmocka_unit_test(small_steps_are_lost_in_a_narrow_accumulator),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
