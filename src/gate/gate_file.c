@@ -254,6 +254,36 @@ static assay_status parse_models(struct reader *reader, const struct yaml *node,
   return status_ok();
 }
 
+/* A program, or a list of it and its arguments. A path with a slash is relative to the gate's folder. */
+static assay_status parse_command(struct reader *reader, const struct yaml *node, struct rung_request *request) {
+  bool process = strcmp(request->engine, "process") == 0;
+  if (node == NULL) {
+    return status_ok(); /* the engine says that it needs one */
+  }
+  if (!process) {
+    return yaml_error(&reader->file, node->mark, "rung '%s' names a command, which belongs to `engine: process` alone",
+                      request->name);
+  }
+  const struct yaml *words = node->kind == YAML_SEQUENCE ? node->items : node;
+  int32_t count = node->kind == YAML_SEQUENCE ? node->count : 1;
+  const char **command;
+  ARENA_NEW(&reader->gate->arena, command, count + 1);
+  for (int32_t i = 0; i < count; i++) {
+    TRY(yaml_string(&reader->file, &words[i], "a word of the command", &command[i]));
+  }
+  if (count == 0 || strchr(command[0], '/') == NULL) {
+    return yaml_error(&reader->file, node->mark,
+                      "the command of rung '%s' must begin with the path of a program, such as ./run_on_board.sh",
+                      request->name);
+  }
+  if (command[0][0] != '/') {
+    TRY(joined(reader, command[0], &command[0]));
+  }
+  request->command = command;
+  request->n_command = count;
+  return status_ok();
+}
+
 static assay_status parse_paths(struct reader *reader, const struct yaml *node, struct gate_rung *rung) {
   const char *model = NULL, *outputs = NULL;
   TRY(optional_string(reader, node, "model", &model));
@@ -300,10 +330,11 @@ static bool is_emulated(const struct rung_request *request) {
 }
 
 static assay_status parse_rung(struct reader *reader, const struct yaml *node, struct gate_rung *rung) {
-  static const char *const keys[] = {
-      "name",           "engine",  "precision",    "provider",  "model",  "outputs",          "required", "tolerance",
-      "keep",           "threads", "time_limit_s", "settings",  "device", "version",          "tf32",     "accumulator",
-      "allow_fallback", "library", "optimization", "execution", "plugin", "provider_options", "config",   "models"};
+  static const char *const keys[] = {"name",         "engine",           "precision", "provider",     "model",
+                                     "outputs",      "required",         "tolerance", "keep",         "threads",
+                                     "time_limit_s", "settings",         "device",    "version",      "tf32",
+                                     "accumulator",  "allow_fallback",   "library",   "optimization", "execution",
+                                     "plugin",       "provider_options", "config",    "models",       "command"};
   struct rung_request *request = &rung->request;
   const struct yaml *name, *required = yaml_get(node, "required"), *limit = yaml_get(node, "time_limit_s");
   rung->mark = node->mark;
@@ -319,6 +350,7 @@ static assay_status parse_rung(struct reader *reader, const struct yaml *node, s
   TRY(optional_string(reader, node, "precision", &request->precision));
   TRY(optional_string(reader, node, "provider", &request->provider));
   TRY(parse_paths(reader, node, rung));
+  TRY(parse_command(reader, yaml_get(node, "command"), request));
   TRY(optional_count(reader, node, "threads", 1, THREADS_MAX, &request->threads));
   if (required != NULL) {
     TRY(yaml_bool(&reader->file, required, "required", &rung->required));

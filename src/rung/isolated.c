@@ -236,6 +236,7 @@ static void child_main(int socket, const struct rung_kind *kind, const struct ru
   while (alive && receive_message(socket, &child.received, 0) == 1) {
     alive = child_serve(&child);
   }
+  rung_close(child.rung); /* it may have made files */
   _exit(0);
 }
 
@@ -368,8 +369,25 @@ static void isolated_describe(struct rung *rung, struct rung_actual *out) {
   }
 }
 
+/* Lets the child tidy up, but not for long. */
+static void ask_to_end(struct isolated *self) {
+  struct text message = {0};
+  wire_put_int(&message, MESSAGE_CLOSE);
+  bool sent = self->child > 0 && send_message(self->socket, &message, clock_now_ns() + 1000000000) == 1;
+  text_free(&message);
+  for (int i = 0; sent && i < 2000; i++) {
+    int ended;
+    if (waitpid(self->child, &ended, WNOHANG) != 0) {
+      self->child = 0;
+      return;
+    }
+    poll(NULL, 0, 1);
+  }
+}
+
 static void isolated_close(struct rung *rung) {
   struct isolated *self = (struct isolated *)rung;
+  ask_to_end(self);
   end_child(self);
   text_free(&self->received);
   arena_free(&self->answer);

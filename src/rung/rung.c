@@ -88,7 +88,7 @@ assay_status rung_open(const struct rung_request *request, struct rung **out) {
   const struct rung_kind *kind;
   *out = NULL;
   TRY(find_for(request, &kind));
-  bool isolated = kind->foreign || (request->time_limit_s > 0 && !kind->replays);
+  bool isolated = kind->foreign || (request->time_limit_s > 0 && !kind->replays && !kind->keeps_time);
   return isolated ? isolated_open(kind, request, out) : rung_open_here(kind, request, out);
 }
 

@@ -31,6 +31,8 @@ struct rung_request {
   const struct rung_setting *settings;
   int32_t n_keep;
   const char *const *keep;
+  int32_t n_command; /* of a program that is the runtime, with its arguments */
+  const char *const *command;
   double time_limit_s; /* 0: none. Of one run */
   /* A policy of several files: how they are wired, and the file of each stage, instead of model_path. Both
    * outlive the rung. NULL for a policy of one file. */
@@ -90,6 +92,7 @@ struct rung;
 struct rung_kind {
   const char *engine;
   bool replays; /* answers are read, not computed: repeating and reordering runs says nothing */
+  bool keeps_time; /* run() itself ends at the time limit, with RUNG_TIMEOUT */
   bool foreign; /* somebody else's code is loaded: always in a child process, whose end ends the rung alone */
   /* Fails with a code of kind BLOCKED (RUNTIME_MISSING, ...) when the runtime is not to be had: the
    * rung is then BLOCKED with that sentence, the gate goes on. */
