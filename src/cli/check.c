@@ -9,6 +9,7 @@
 #include "contract/stages.h"
 #include "core/file.h"
 #include "engine/fold.h"
+#include "engine/random_nodes.h"
 #include "ops/ops.h"
 
 enum { UNKNOWN_MAX = 100 }; /* operators that are missing; more would be no news */
@@ -52,7 +53,7 @@ static void find_operators(struct check *check, const struct graph *graph, const
   for (int32_t i = 0; i < graph->n_nodes && *n < UNKNOWN_MAX; i++) {
     const struct node *node = &graph->nodes[i];
     const struct op *op;
-    assay_status status = op_find(node, &op);
+    assay_status status = node_draws(node) ? status_ok() : op_find(node, &op);   /* what draws is named by itself */
     if (status.code == ASSAY_OPERATOR_UNKNOWN && !reported(missing, *n, node)) { /* the rest is said with the shapes */
       missing[(*n)++] = node;
       add_finding(check, status);
@@ -113,13 +114,25 @@ static assay_status check_contract(struct check *check) {
   return status;
 }
 
+static assay_status find_random(struct check *check) {
+  const struct random_node *nodes;
+  int32_t count;
+  TRY(random_nodes_find(check->model, &check->arena, &nodes, &count));
+  for (int32_t i = 0; i < count; i++) {
+    add_finding(check, status_make(ASSAY_OPERATOR_RANDOM, nodes[i].label, "%s", nodes[i].sentence));
+  }
+  return status_ok();
+}
+
 static assay_status ask_all(struct check *check) {
   TRY(model_open(check->path, NULL, &check->model));
   TRY(model_inline(check->model, &check->flat));
   const struct node *missing[UNKNOWN_MAX];
   int n_missing = 0;
   find_operators(check, check->flat->graph, missing, &n_missing);
-  check_shapes(check, n_missing > 0);
+  int before = check->n_findings;
+  TRY(find_random(check));
+  check_shapes(check, n_missing > 0 || check->n_findings > before);
   return check_contract(check);
 }
 

@@ -2,6 +2,7 @@
 #include "engine/load_check.h"
 
 #include "core/text.h"
+#include "engine/random_nodes.h"
 #include "ops/ops.h"
 
 typedef assay_status node_visit(void *user, const struct node *node);
@@ -22,20 +23,9 @@ static assay_status for_each_node(const struct graph *graph, node_visit *call, v
   return status_ok();
 }
 
-static bool is_random(const struct node *node) {
-  static const char *const names[] = {"RandomNormal",      "RandomNormalLike", "RandomUniform",
-                                      "RandomUniformLike", "Bernoulli",        "Multinomial"};
-  for (size_t i = 0; node->domain[0] == '\0' && i < sizeof names / sizeof *names; i++) {
-    if (text_equal(node->op_type, names[i])) {
-      return true;
-    }
-  }
-  return false;
-}
-
 static assay_status check_node(void *user, const struct node *node) {
   (void)user;
-  if (is_random(node)) {
+  if (node_draws(node)) {
     return status_make(
         ASSAY_OPERATOR_RANDOM, node->label,
         "node '%s' (%s, domain 'ai.onnx', opset %lld) draws random numbers, so that the model has no one "

@@ -359,7 +359,8 @@ static assay_status judge_reference_rung(struct gate_state *state) {
     struct gate_reason reason = rung->reasons.items[i];
     reason.sentence =
         arena_format(&result->arena, "the reference '%s' cannot be compared with: %s", rung->name, reason.sentence);
-    reason.code = assay_code_kind_of(reason.code) == ASSAY_KIND_REJECT ? ASSAY_UNSTABLE_REFERENCE : reason.code;
+    bool unstable = assay_code_kind_of(reason.code) == ASSAY_KIND_REJECT || reason.code == ASSAY_UNSTABLE_RUNG;
+    reason.code = unstable ? ASSAY_UNSTABLE_REFERENCE : reason.code;
     if (reason.sentence == NULL) {
       return status_no_memory(0);
     }

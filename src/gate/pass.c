@@ -9,6 +9,7 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "gate/measure.h"
+#include "gate/random_rung.h"
 
 /* Cases that are answered again, the first of the corpus, unless the gate says how many. */
 enum { NOISE_CASES_DEFAULT = 4 };
@@ -258,6 +259,12 @@ assay_status pass_run(struct pass *pass) {
   pass->done.self_how = "not measured: the rung did not open";
   TRY(noise_arrays_make(pass->plan, pass->arena, &pass->self));
   TRY(noise_arrays_make(pass->plan, pass->arena, &pass->history));
+  bool random = false;
+  TRY(random_rung_say(pass->request, pass->arena, pass->reasons, &random));
+  if (random) {
+    pass->done.self_how = "not measured: the model draws random numbers";
+    return status_ok();
+  }
   assay_status opened = rung_open(pass->request, &rung);
   if (assay_code_kind_of(opened.code) == ASSAY_KIND_INPUT) {
     return opened; /* a model or run folder that cannot be read is wrong input */
