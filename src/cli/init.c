@@ -1,5 +1,5 @@
-/* `assay init MODEL [-o DIR]`: drafts contract.yaml and gate.yaml from a model and says which questions
- * are open. It replaces no file. */
+/* `assay init MODEL... [--from FILE]... [-o DIR]`: drafts contract.yaml and gate.yaml from models and from what
+ * deployment files say, and names the questions that are open. It replaces no file. */
 #include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
@@ -8,32 +8,39 @@
 
 #include "cli/cli.h"
 #include "contract/draft.h"
+#include "contract/importer.h"
 #include "contract/model_signature.h"
 #include "contract/yaml.h"
 #include "core/file.h"
 #include "model/model.h"
 
 /* What one call of the command holds; ended by job_free. */
+enum { MODELS_MAX = 16, FILES_MAX = 64 };
 struct job {
   struct arena arena;
-  const char *model_path, *folder;
+  const char *folder, *format; /* format NULL: told from the content */
+  char *const *model_paths;
+  int n_models, n_files;
+  const char *files[FILES_MAX];
   char *contract_path, *gate_path;
-  struct model *model;
+  struct model *models[MODELS_MAX];
   struct text contract, gate;
 };
 
 static void job_free(struct job *job) {
-  model_close(job->model);
+  for (int i = 0; i < job->n_models; i++) {
+    model_close(job->models[i]);
+  }
   text_free(&job->contract);
   text_free(&job->gate);
   arena_free(&job->arena);
 }
 
 /* The model's path as seen from the folder of the contract; its real path when the two share nothing. */
-static assay_status relative_path(struct job *job, const char **out) {
+static assay_status relative_path(struct job *job, const char *model_path, const char **out) {
   char model[PATH_MAX], folder[PATH_MAX];
-  if (realpath(job->model_path, model) == NULL || realpath(job->folder, folder) == NULL) {
-    return status_make(ASSAY_FILE_MISSING, job->model_path, "the path to the model could not be followed from %s",
+  if (realpath(model_path, model) == NULL || realpath(job->folder, folder) == NULL) {
+    return status_make(ASSAY_FILE_MISSING, model_path, "the path to the model could not be followed from %s",
                        job->folder);
   }
   size_t common = 0, i = 0;
@@ -56,7 +63,7 @@ static assay_status relative_path(struct job *job, const char **out) {
 
 /* "reach" for "models/reach.onnx"; the name of the policy folder where the file's own name says nothing. */
 static assay_status policy_name(struct job *job, const char **out) {
-  const char *name = path_name(job->model_path);
+  const char *name = path_name(job->model_paths[0]);
   char folder[PATH_MAX];
   bool says_nothing = text_equal(name, "policy.onnx") || text_equal(name, "model.onnx");
   if (says_nothing && realpath(job->folder, folder) != NULL && path_name(folder)[0] != '\0') {
@@ -76,6 +83,23 @@ static assay_status refuse_existing(const char *path) {
                      "the file exists, and a draft replaces nothing; move it away or give another -o");
 }
 
+/* What the models' metadata and the files of --from say. */
+static assay_status gather_facts(struct job *job, const struct signature *signatures, struct facts **out) {
+  const char *names[MODELS_MAX];
+  const struct signature *each[MODELS_MAX];
+  for (int i = 0; i < job->n_models; i++) {
+    names[i] = path_name(job->model_paths[i]);
+    each[i] = &signatures[i];
+  }
+  const struct import_models models = {job->n_models, names, each};
+  TRY(facts_new(&job->arena, out));
+  TRY(import_metadata(&models, *out));
+  for (int i = 0; i < job->n_files; i++) {
+    TRY(import_read(job->files[i], job->format, &models, *out));
+  }
+  return status_ok();
+}
+
 static assay_status make_drafts(struct job *job) {
   job->contract_path = path_join(&job->arena, job->folder, "contract.yaml");
   job->gate_path = path_join(&job->arena, job->folder, "gate.yaml");
@@ -84,23 +108,31 @@ static assay_status make_drafts(struct job *job) {
   }
   TRY(refuse_existing(job->contract_path));
   TRY(refuse_existing(job->gate_path));
-  TRY(model_open(job->model_path, NULL, &job->model));
+  struct signature signatures[MODELS_MAX];
+  for (int i = 0; i < job->n_models; i++) {
+    TRY(model_open(job->model_paths[i], NULL, &job->models[i]));
+    TRY(model_signature(job->models[i], &job->arena, &signatures[i]));
+  }
+  struct facts *facts;
+  TRY(gather_facts(job, signatures, &facts));
   TRY(folder_make(job->folder));
-  struct signature signature;
-  const char *policy, *path;
-  TRY(model_signature(job->model, &job->arena, &signature));
-  TRY(policy_name(job, &policy));
-  TRY(relative_path(job, &path));
-  TRY(draft_contract(&signature, policy, path, &job->contract));
-  return draft_gate(policy, &job->gate);
+  struct draft_model models[MODELS_MAX];
+  for (int i = 0; i < job->n_models; i++) {
+    models[i].signature = &signatures[i];
+    TRY(relative_path(job, job->model_paths[i], &models[i].path));
+  }
+  struct draft draft = {.n_models = job->n_models, .models = models, .facts = facts};
+  TRY(policy_name(job, &draft.policy));
+  TRY(draft_contract(&draft, &job->contract));
+  return draft_gate(draft.policy, &job->gate);
 }
 
 static assay_status print_json(const struct job *job, const struct open_question *questions, int32_t count) {
   json_t *list = json_array();
   for (int32_t i = 0; i < count; i++) {
-    json_array_append_new(
-        list, json_pack("{s:i, s:i, s:s, s:s?}", "line", (int)questions[i].mark.line, "column",
-                        (int)questions[i].mark.column, "path", questions[i].path, "hint", questions[i].hint));
+    json_array_append_new(list, json_pack("{s:i, s:i, s:s, s:s?, s:s?}", "line", (int)questions[i].mark.line, "column",
+                                          (int)questions[i].mark.column, "path", questions[i].path, "hint",
+                                          questions[i].hint, "reason", questions[i].reason));
   }
   json_t *root =
       json_pack("{s:s, s:s, s:o}", "contract", job->contract_path, "gate", job->gate_path, "open_questions", list);
@@ -126,9 +158,15 @@ static void print_questions(const struct cli *cli, const struct job *job, const 
   for (int32_t i = 0; i < count; i++) {
     struct text line = {0};
     text_add_shown(&line, questions[i].path);
-    printf("  %s:%d:%d  %s%s%s\n", job->contract_path, (int)questions[i].mark.line, (int)questions[i].mark.column,
-           text_string(&line), questions[i].hint != NULL ? ": " : "",
-           questions[i].hint != NULL ? questions[i].hint : "");
+    if (questions[i].hint != NULL) {
+      text_format(&line, ": %s", questions[i].hint);
+    }
+    if (questions[i].reason != NULL) {
+      text_add(&line, questions[i].hint != NULL ? "; " : ": ");
+      text_add_shown(&line, questions[i].reason);
+    }
+    printf("  %s:%d:%d  %s\n", job->contract_path, (int)questions[i].mark.line, (int)questions[i].mark.column,
+           text_string(&line));
     text_free(&line);
   }
 }
@@ -152,26 +190,55 @@ static assay_status init(const struct cli *cli, struct job *job) {
 
 int command_init(struct cli *cli, int argc, char **argv) {
   const char *folder = ".";
+  struct job job = {0};
   const struct cli_option options[] = {
+      {.name = "from",
+       .letter = 'f',
+       .argument = "FILE",
+       .help = "a deployment file to draft from; may be repeated",
+       .many = job.files,
+       .count = &job.n_files,
+       .capacity = FILES_MAX},
+      {.name = "format",
+       .argument = "NAME",
+       .help = "the format of those files, where the content does not tell",
+       .value = &job.format},
       {.name = "output",
        .letter = 'o',
        .argument = "DIR",
        .help = "the policy folder to draft into (here)",
        .value = &folder},
   };
+  struct text about = {0};
+  text_add(&about,
+           "Drafts contract.yaml and gate.yaml from a model (or from several that work as one policy) and\n"
+           "from what deployment files say. What neither tells is drafted as TODO, which `assay verify`\n"
+           "refuses with its line. Formats, told from the content:\n");
+  for (int32_t i = 0; i < n_importers; i++) {
+    text_format(&about, "  %-14s %s\n", importers[i].name, importers[i].about);
+  }
+  about.length -= about.length > 0;
   int n = 0;
   bool done = false;
-  assay_status status = cli_options(cli, argc, argv, options, 1, "init MODEL [-o DIR]",
-                                    "Drafts contract.yaml and gate.yaml from a model. What the model cannot tell is\n"
-                                    "drafted as TODO, which `assay verify` refuses with its line.",
-                                    &n, &done);
+  assay_status status = text_status(&about);
+  if (assay_status_ok(status)) {
+    about.data[about.length] = '\0';
+    status = cli_options(cli, argc, argv, options, 3, "init MODEL... [--from FILE]... [-o DIR]", text_string(&about),
+                         &n, &done);
+  }
+  text_free(&about);
   if (done || !assay_status_ok(status)) {
     return cli_finish(status);
   }
-  if (n != 1) {
-    return cli_finish(status_make(ASSAY_USAGE, NULL, "init takes one model, such as policy.onnx"));
+  if (n < 1 || n > MODELS_MAX) {
+    return cli_finish(status_make(ASSAY_USAGE, NULL,
+                                  "init takes one model, such as policy.onnx, or up to %d that work "
+                                  "as one policy",
+                                  (int)MODELS_MAX));
   }
-  struct job job = {.model_path = argv[0], .folder = folder};
+  job.folder = folder;
+  job.model_paths = argv;
+  job.n_models = n;
   status = init(cli, &job);
   job_free(&job);
   return cli_finish(status);

@@ -1,77 +1,11 @@
-/* Writes the drafts. Every answer that a draft gives is a fact of the model; every TODO is a question
- * that `verify` refuses with its line until a person answers it. */
+/* Writes the drafts. Every answer that a draft gives is a fact of the model or of a file that it names; every TODO is
+ * a question that `verify` refuses with its line until a person answers it. */
 #include "contract/draft.h"
 
 #include <string.h>
 
-#include "contract/contract_metadata.h"
+#include "contract/draft_write.h"
 #include "contract/yaml.h"
-
-/* Text from a model in a comment: one line, bounded. */
-static void add_remark(struct text *out, const char *text) {
-  enum { SHOWN = 200 };
-  size_t shown = 0;
-  for (const char *s = text; *s != '\0' && shown < SHOWN; s++, shown++) {
-    bool control = (unsigned char)*s < 0x20 || *s == 0x7F;
-    text_add_char(out, control ? ' ' : *s);
-  }
-  while (shown == SHOWN && out->length > 0 && !text_is_utf8(text_string(out), out->length)) {
-    out->data[--out->length] = '\0'; /* never half a character */
-  }
-  text_add(out, shown == SHOWN ? "..." : "");
-}
-
-static void add_shape(struct text *out, const struct signature_tensor *tensor) {
-  if (tensor->rank < 0) {
-    text_add(out, "    shape: TODO                   # the model does not say; [sizes], {min: .., opt: .., max: ..}\n");
-    return;
-  }
-  text_add(out, "    shape: [");
-  bool dynamic = false;
-  for (int32_t i = 0; i < tensor->rank; i++) {
-    text_add(out, i == 0 ? "" : ", ");
-    if (tensor->dims[i] < 0) {
-      text_add(out, "TODO");
-      dynamic = true;
-    } else {
-      text_format(out, "%lld", (long long)tensor->dims[i]);
-    }
-  }
-  text_add(out, dynamic ? "]   # TODO: a size, or {min: 1, opt: 2, max: 4} where it may vary\n" : "]\n");
-}
-
-static bool looks_like_image(const struct signature_tensor *tensor) {
-  if (tensor->rank != 4) {
-    return false;
-  }
-  int64_t first = tensor->dims[1], last = tensor->dims[3];
-  return first == 1 || first == 3 || last == 1 || last == 3;
-}
-
-static bool is_float(const struct signature_tensor *tensor) { return dtype_is_float(tensor->dtype); }
-
-static void add_head(struct text *out, const struct signature_tensor *tensor) {
-  text_add(out, "  - name: ");
-  yaml_write_scalar(out, tensor->name);
-  text_format(out, "\n    dtype: %s\n", tensor->dtype != ASSAY_UNDEFINED ? assay_dtype_name(tensor->dtype) : "TODO");
-  add_shape(out, tensor);
-}
-
-static void add_input(struct text *out, const struct signature_tensor *tensor) {
-  add_head(out, tensor);
-  if (looks_like_image(tensor)) {
-    text_add(out,
-             "    layout: TODO                  # an image? NCHW or NHWC; otherwise take this line and 'color' out\n"
-             "    color: TODO                   # RGB, BGR or GRAY\n");
-  } else if (is_float(tensor)) {
-    text_add(out, "    unit: TODO                    # of its elements; take the line out where they differ\n");
-  }
-  if (is_float(tensor)) {
-    text_add(out,
-             "    legal: TODO                   # [lowest, highest] after preprocessing; outside is refused. Or take "
-             "it out\n");
-  }
-}
 
 /* --- state ------------------------------------------------------------------ */
 
@@ -83,12 +17,21 @@ static bool same_type(const struct signature_tensor *a, const struct signature_t
   return same;
 }
 
+static void add_pair(const char *input, const char *output, struct text *out) {
+  text_add(out, "{input: ");
+  yaml_write_scalar(out, input);
+  text_add(out, ", output: ");
+  yaml_write_scalar(out, output);
+}
+
 /* Pairs of equal dtype and shape may be state; which are, the model does not say. */
-static void add_state(struct text *out, const struct signature *signature) {
+static void add_candidates(const struct draft_plan *plan, struct text *out) {
+  const struct signature *signature = plan->signature;
   bool any = false;
   for (int32_t i = 0; i < signature->n_inputs; i++) {
     for (int32_t o = 0; o < signature->n_outputs; o++) {
-      if (!same_type(&signature->inputs[i], &signature->outputs[o])) {
+      if (plan->inputs[i] != NULL || signature->inputs[i].has_default ||
+          !same_type(&signature->inputs[i], &signature->outputs[o])) {
         continue;
       }
       if (!any) {
@@ -97,16 +40,9 @@ static void add_state(struct text *out, const struct signature *signature) {
                  "shape are:\n");
         any = true;
       }
-      struct text pair = {0};
-      text_add(&pair, "{input: ");
-      yaml_write_scalar(&pair, signature->inputs[i].name);
-      text_add(&pair, ", output: ");
-      yaml_write_scalar(&pair, signature->outputs[o].name);
       text_add(out, "#  - ");
-      text_add(out, text_string(&pair));
+      add_pair(signature->inputs[i].name, signature->outputs[o].name, out);
       text_add(out, ", initial: zeros, reset: episode}\n");
-      out->failed = out->failed || pair.failed;
-      text_free(&pair);
     }
   }
   if (any) {
@@ -114,153 +50,316 @@ static void add_state(struct text *out, const struct signature *signature) {
   }
 }
 
-/* --- outputs ----------------------------------------------------------------- */
-
-static bool any_value(const struct signature *signature, const char *key, struct text *remark) {
-  const char *value = metadata_find(signature, key);
-  if (value == NULL) {
-    return false;
+static void add_state(const struct draft_plan *plan, struct text *out) {
+  const struct facts *facts = plan->facts;
+  for (int32_t i = 0; i < facts->n_states; i++) {
+    const struct fact_state *state = &facts->states[i];
+    text_add(out, i == 0 ? "state:\n  - " : "  - ");
+    add_pair(state->input, state->output, out);
+    text_add(out, ", initial: ");
+    if (state->initial != NULL) {
+      yaml_write_scalar(out, state->initial);
+    } else {
+      write_todo(out, "no file says what it starts from");
+    }
+    text_add(out, ", source: ");
+    write_place(out, state->place);
+    text_add(out, "}\n");
   }
-  text_format(remark, "%s'%s' is ", remark->length > 0 ? ", " : "", key);
-  add_remark(remark, value);
-  return true;
+  if (facts->n_states == 0) {
+    add_candidates(plan, out);
+  }
 }
 
-/* What the metadata says about joints, beside the question how an output is decoded. */
-static void add_decode(struct text *out, const struct signature *signature) {
-  struct text remark = {0};
-  bool any = any_value(signature, "action_scale", &remark);
-  any = any_value(signature, "default_joint_pos", &remark) || any;
-  if (any) {
-    text_add(
-        out,
-        "    decode: TODO                  # [{scale: ..}, {offset: ..}] where the robot's program does so, or take\n"
-        "                                  # the line out. In the metadata ");
-    text_add(out, text_string(&remark));
-    text_add_char(out, '\n');
+static bool is_state_input(const struct facts *facts, const char *name) {
+  for (int32_t i = 0; i < facts->n_states; i++) {
+    if (text_equal(facts->states[i].input, name)) {
+      return true;
+    }
   }
-  out->failed = out->failed || remark.failed;
-  text_free(&remark);
+  return false;
 }
 
-static void add_names(struct text *out, const struct metadata_list *names) {
-  text_add(out, "      - names: [");
-  for (int32_t i = 0; i < names->count; i++) {
-    text_add(out, i == 0 ? "" : ", ");
-    yaml_write_scalar(out, names->words[i]);
+static bool is_state_output(const struct facts *facts, const char *name) {
+  for (int32_t i = 0; i < facts->n_states; i++) {
+    if (text_equal(facts->states[i].output, name)) {
+      return true;
+    }
   }
-  text_add(out, "]   # from 'joint_names' in the model's metadata\n");
+  return false;
 }
 
-/* One number a joint, or one for all. */
-static bool is_column(const struct metadata_list *list, int32_t count) {
-  bool numbers = list->count == 1 || list->count == count;
-  for (int32_t i = 0; numbers && i < list->count; i++) {
-    double number;
-    numbers = metadata_number(list->words[i], &number);
+/* --- which facts are about which tensor ------------------------------------------ */
+
+static assay_status no_tensor(const struct draft_plan *plan, struct place place, bool input, const char *name) {
+  const struct signature *signature = plan->signature;
+  struct text where = {0}, list = {0};
+  place_add(&where, place);
+  int32_t count = input ? signature->n_inputs : signature->n_outputs;
+  const struct signature_tensor *tensors = input ? signature->inputs : signature->outputs;
+  for (int32_t i = 0; i < count && i < 16; i++) {
+    text_add(&list, i > 0 ? ", " : "");
+    text_add_shown(&list, tensors[i].name);
   }
-  return numbers;
+  const char *side = input ? "input" : "output";
+  assay_status status =
+      name != NULL ? status_make(ASSAY_IMPORT_INVALID, text_string(&where),
+                                 "the file speaks of %s '%.80s', which %s does not have; its %ss are: %s", side, name,
+                                 plan->model_name, side, text_string(&list))
+                   : status_make(ASSAY_IMPORT_INVALID, text_string(&where),
+                                 "the file does not say which %s it speaks of, and sizes don't tell; those of %s are: "
+                                 "%s",
+                                 side, plan->model_name, text_string(&list));
+  text_free(&where);
+  text_free(&list);
+  return status;
 }
 
-static assay_status add_gain(struct text *out, const struct signature *signature, struct arena *arena, const char *key,
-                             const char *name, int32_t count) {
-  const char *value = metadata_find(signature, key);
-  struct metadata_list list = {0};
-  if (value != NULL) {
-    TRY(metadata_list(arena, value, &list));
-  }
-  if (!is_column(&list, count)) {
-    text_format(out, "%s: TODO", name);
-    return status_ok();
-  }
-  text_format(out, "%s: [", name);
+static int32_t find_tensor(const struct signature_tensor *tensors, int32_t count, const char *name) {
   for (int32_t i = 0; i < count; i++) {
-    text_format(out, "%s%s", i == 0 ? "" : ", ", list.words[list.count == 1 ? 0 : i]);
+    if (text_equal(tensors[i].name, name)) {
+      return i;
+    }
   }
-  text_add(out, "]");
+  return -1;
+}
+
+/* The free tensor that facts without a name are about: the only one, or the only one of that size. */
+static int32_t find_free(const struct signature_tensor *tensors, int32_t count, const bool *taken, int64_t size) {
+  int32_t only = -1, sized = -1, n_free = 0, n_sized = 0;
+  for (int32_t i = 0; i < count; i++) {
+    if (!taken[i]) {
+      n_free++;
+      only = i;
+      if (size > 0 && draft_size(&tensors[i]) == size) {
+        n_sized++;
+        sized = i;
+      }
+    }
+  }
+  return n_free == 1 ? only : n_sized == 1 ? sized : -1;
+}
+
+/* The elements that facts of an input add up to, as far as they say; 0 when they don't. */
+static int64_t stated_size(const struct draft_plan *plan, const struct fact_input *input) {
+  double total = 0;
+  for (int32_t t = 0; t < input->n_terms; t++) {
+    const struct fact_term *term = &input->terms[t];
+    double steps = term->history.given ? term->history.value : input->history.given ? input->history.value : 1;
+    int64_t joints = term->of_joints || term->origin == FACT_OUTPUT ? plan->n_joints : 0;
+    int64_t width = term->elements.count > 0     ? term->elements.count
+                    : term->of_some.count > 0    ? term->of_some.count
+                    : term->width > 0            ? term->width
+                    : term->origin == FACT_CLOCK ? 2
+                                                 : joints;
+    if (width == 0) {
+      return input->size.given ? (int64_t)input->size.value : 0;
+    }
+    total += (double)width * steps;
+  }
+  return total > 0 && total < 1e9 ? (int64_t)total : input->size.given ? (int64_t)input->size.value : 0;
+}
+
+static assay_status plan_inputs(struct draft_plan *plan, struct arena *arena) {
+  const struct signature *signature = plan->signature;
+  bool *taken;
+  ARENA_NEW(arena, plan->inputs, signature->n_inputs + 1);
+  ARENA_NEW(arena, taken, signature->n_inputs + 1);
+  for (int32_t i = 0; i < signature->n_inputs; i++) {
+    taken[i] = signature->inputs[i].has_default || is_state_input(plan->facts, signature->inputs[i].name);
+  }
+  for (int32_t named = 1; named >= 0; named--) {
+    for (int32_t f = 0; f < plan->facts->n_inputs; f++) {
+      const struct fact_input *input = &plan->facts->inputs[f];
+      if ((input->name != NULL) != (named == 1)) {
+        continue;
+      }
+      int32_t at = named == 1 ? find_tensor(signature->inputs, signature->n_inputs, input->name)
+                              : find_free(signature->inputs, signature->n_inputs, taken, stated_size(plan, input));
+      if (at < 0) {
+        return no_tensor(plan, input->place, true, input->name);
+      }
+      plan->inputs[at] = input;
+      taken[at] = true;
+    }
+  }
   return status_ok();
 }
 
-static assay_status add_gains(struct text *out, const struct signature *signature, struct arena *arena, int32_t count) {
-  if (metadata_find(signature, "joint_stiffness") == NULL && metadata_find(signature, "joint_damping") == NULL) {
-    return status_ok();
+static assay_status plan_outputs(struct draft_plan *plan, struct arena *arena) {
+  const struct signature *signature = plan->signature;
+  bool *taken;
+  ARENA_NEW(arena, plan->outputs, signature->n_outputs + 1);
+  ARENA_NEW(arena, taken, signature->n_outputs + 1);
+  for (int32_t i = 0; i < signature->n_outputs; i++) {
+    taken[i] = is_state_output(plan->facts, signature->outputs[i].name);
   }
-  text_add(out, "        pd: {");
-  TRY(add_gain(out, signature, arena, "joint_stiffness", "kp", count));
-  text_add(out, ", ");
-  TRY(add_gain(out, signature, arena, "joint_damping", "kd", count));
-  text_add(out, "}   # from 'joint_stiffness' and 'joint_damping' in the model's metadata\n");
+  for (int32_t named = 1; named >= 0; named--) {
+    for (int32_t f = 0; f < plan->facts->n_outputs; f++) {
+      const struct fact_output *output = &plan->facts->outputs[f];
+      if ((output->name != NULL) != (named == 1)) {
+        continue;
+      }
+      int64_t size = output->components.count > 0    ? output->components.count
+                     : output->joint_index.count > 0 ? output->joint_index.count
+                                                     : plan->n_joints;
+      int32_t at = named == 1 ? find_tensor(signature->outputs, signature->n_outputs, output->name)
+                              : find_free(signature->outputs, signature->n_outputs, taken, size);
+      if (at < 0) {
+        return no_tensor(plan, output->place, false, output->name);
+      }
+      plan->outputs[at] = output;
+      taken[at] = true;
+    }
+  }
   return status_ok();
 }
 
-static assay_status add_output(struct text *out, const struct signature *signature, struct arena *arena,
-                               const struct signature_tensor *tensor) {
-  add_head(out, tensor);
-  if (tensor->rank > 2) {
-    text_format(out,
-                "    axes: TODO                    # what the %d dimensions are: [batch, horizon, component], ...\n",
-                (int)tensor->rank);
+int32_t draft_find_output(const struct draft_plan *plan, const char *name) {
+  const struct signature *signature = plan->signature;
+  if (name != NULL) {
+    return find_tensor(signature->outputs, signature->n_outputs, name);
   }
-  struct metadata_list names = {0};
-  const char *value = metadata_find(signature, "joint_names");
-  if (value != NULL) {
-    TRY(metadata_list(arena, value, &names));
+  int32_t planned = -1, n_planned = 0;
+  for (int32_t i = 0; i < signature->n_outputs; i++) {
+    if (plan->outputs[i] != NULL) {
+      planned = i;
+      n_planned++;
+    }
   }
-  int64_t last = tensor->rank > 0 ? tensor->dims[tensor->rank - 1] : 1;
-  bool named = names.count > 0 && names.count == last;
-  if (named) {
-    add_decode(out, signature);
-  }
-  text_add(out, "    components:\n");
-  if (named) {
-    add_names(out, &names);
-  } else if (last == 1) {
-    text_add(out, "      - name: TODO                # what this number is\n");
-  } else {
-    text_format(out, "      - names: TODO               # the %lld of the last dimension, in order: [hip, knee, ...]\n",
-                (long long)last);
-  }
-  text_add(out, "        unit: TODO                # after decoding: rad, m/s, score, ...\n");
-  if (named) {
-    TRY(add_gains(out, signature, arena, names.count));
-  }
-  text_add(out, "        tolerance: {max: TODO}    # how far a rung may drift, in that unit\n");
-  return status_ok();
+  return n_planned == 1 ? planned : signature->n_outputs == 1 ? 0 : -1;
 }
+
+/* Joints have names, or a number of which some tensor is made. */
+static void plan_joints(struct draft_plan *plan) {
+  const struct facts *facts = plan->facts;
+  plan->n_joints = facts->joints.count > 0 ? facts->joints.count
+                   : facts->n_joints.given ? (int32_t)facts->n_joints.value
+                                           : 0;
+  bool used = facts->joints.count > 0;
+  for (int32_t i = 0; i < facts->n_inputs; i++) {
+    for (int32_t t = 0; t < facts->inputs[i].n_terms; t++) {
+      used = used || facts->inputs[i].terms[t].of_joints;
+    }
+  }
+  plan->has_joints_group = used || plan->n_joints > 0;
+}
+
+/* --- the whole ------------------------------------------------------------------------ */
 
 static void add_metadata(struct text *out, const struct signature *signature) {
   for (int32_t i = 0; i < signature->n_metadata; i++) {
     text_add(out, i == 0 ? "# The model's metadata:\n#   " : "#   ");
-    add_remark(out, signature->metadata[i].key);
+    write_remark(out, signature->metadata[i].key);
     text_add(out, ": ");
-    add_remark(out, signature->metadata[i].value);
+    write_remark(out, signature->metadata[i].value);
     text_add_char(out, '\n');
   }
 }
 
-assay_status draft_contract(const struct signature *signature, const char *policy, const char *model_path,
-                            struct text *out) {
-  text_add(out,
-           "# Drafted by `assay init`. Every TODO is a question that the model cannot answer; `assay verify` refuses\n"
-           "# this file until each is answered. docs/contract.md describes every key.\n");
-  add_metadata(out, signature);
-  text_add(out, "assay: 1\npolicy: ");
-  yaml_write_scalar(out, policy);
-  text_add(out, "\nmodel: ");
-  yaml_write_scalar(out, model_path);
-  text_add(out, "\ninputs:\n");
-  for (int32_t i = 0; i < signature->n_inputs; i++) {
-    if (!signature->inputs[i].has_default) {
-      add_input(out, &signature->inputs[i]);
+static void add_remarks(struct text *out, const struct facts *facts) {
+  for (int32_t i = 0; i < facts->n_remarks; i++) {
+    struct text place = {0};
+    place_add(&place, facts->remarks[i].place);
+    text_add(out, i == 0 ? "# Said by the files, and no key of a contract:\n#   " : "#   ");
+    write_remark(out, text_string(&place));
+    text_add(out, "  ");
+    write_remark(out, facts->remarks[i].text);
+    text_add_char(out, '\n');
+    text_free(&place);
+  }
+}
+
+static void add_groups(const struct draft_plan *plan, struct text *out) {
+  static const struct place nowhere = {0};
+  const struct fact_words *joints = &plan->facts->joints;
+  if (!plan->has_joints_group) {
+    return;
+  }
+  text_add(out, "groups:\n  joints: ");
+  if (joints->count > 0) {
+    write_value_begin(out, joints->place, nowhere);
+    write_words(out, joints->values, joints->count, 4);
+    write_value_end(out, joints->place, nowhere);
+  } else {
+    const char *asked = facts_asked(&plan->facts->open, "joints");
+    struct text reason = {0};
+    if (plan->facts->n_joints.given) {
+      text_format(&reason, "the %d names in the order of the model's output; ", (int)plan->n_joints);
+      place_add(&reason, plan->facts->n_joints.place);
+      text_add(&reason, " counts them and no file names them");
+    } else {
+      text_add(&reason, "the names in the order of the model's output; no file names them");
+    }
+    write_todo(out, asked != NULL ? asked : text_string(&reason));
+    text_free(&reason);
+  }
+  text_add_char(out, '\n');
+}
+
+static void add_timing(const struct draft_plan *plan, struct text *out) {
+  static const struct place nowhere = {0};
+  const struct fact_number *period = &plan->facts->period_ms;
+  const char *asked = facts_asked(&plan->facts->open, "period_ms");
+  if (!period->given && asked == NULL) {
+    return;
+  }
+  text_add(out, "timing: {period_ms: ");
+  if (period->given) {
+    write_value_begin(out, period->place, nowhere);
+    write_number(out, period->value);
+    write_value_end(out, period->place, nowhere);
+  } else {
+    write_todo(out, asked);
+  }
+  text_add(out, "}\n");
+}
+
+static assay_status add_tensors(const struct draft_plan *plan, struct arena *arena, struct text *out) {
+  text_add(out, "inputs:\n");
+  for (int32_t i = 0; i < plan->signature->n_inputs; i++) {
+    if (!plan->signature->inputs[i].has_default) {
+      TRY(draft_input(plan, i, out));
     }
   }
-  add_state(out, signature);
+  add_state(plan, out);
   text_add(out, "outputs:\n");
-  struct arena arena = {0};
-  assay_status status = status_ok();
-  for (int32_t i = 0; i < signature->n_outputs && assay_status_ok(status); i++) {
-    status = add_output(out, signature, &arena, &signature->outputs[i]);
+  for (int32_t i = 0; i < plan->signature->n_outputs; i++) {
+    if (is_state_output(plan->facts, plan->signature->outputs[i].name) && plan->outputs[i] == NULL) {
+      draft_head(&plan->signature->outputs[i], out); /* only carried on, so that it needs no components */
+    } else {
+      TRY(draft_output(plan, arena, i, out));
+    }
   }
+  return status_ok();
+}
+
+static assay_status make_draft(const struct draft *draft, struct arena *arena, struct text *out) {
+  static const struct facts nothing = {0};
+  struct draft_plan plan = {.draft = draft, .facts = draft->facts != NULL ? draft->facts : &nothing};
+  plan.signature = draft->models[0].signature;
+  plan.model_name = draft->models[0].path;
+  plan_joints(&plan);
+  TRY(plan_inputs(&plan, arena));
+  TRY(plan_outputs(&plan, arena));
+  text_add(out,
+           "# Drafted by `assay init`. Every TODO is a question that neither the model nor a file answers; `assay "
+           "verify`\n# refuses this file until each is answered. docs/contract.md describes every key.\n");
+  add_metadata(out, plan.signature);
+  add_remarks(out, plan.facts);
+  text_add(out, "assay: 1\npolicy: ");
+  yaml_write_scalar(out, plan.facts->policy.value != NULL ? plan.facts->policy.value : draft->policy);
+  text_add(out, "\nmodel: ");
+  yaml_write_scalar(out, draft->models[0].path);
+  text_add_char(out, '\n');
+  add_groups(&plan, out);
+  add_timing(&plan, out);
+  return add_tensors(&plan, arena, out);
+}
+
+assay_status draft_contract(const struct draft *draft, struct text *out) {
+  struct arena arena = {0};
+  assay_status status = make_draft(draft, &arena, out);
   arena_free(&arena);
   TRY(status);
   return text_status(out);
@@ -268,7 +367,7 @@ assay_status draft_contract(const struct signature *signature, const char *polic
 
 assay_status draft_gate(const char *policy, struct text *out) {
   text_add(out, "# Drafted by `assay init`: the ladder of ");
-  add_remark(out, policy);
+  write_remark(out, policy);
   text_add(out,
            ", against what the source framework answered.\n"
            "assay: 1\n"

@@ -363,6 +363,34 @@ assay_status facts_state(struct facts *facts, struct place place, const char *in
   return status_ok();
 }
 
+const char *facts_asked(const struct fact_open *open, const char *key) {
+  for (int32_t i = 0; i < open->count; i++) {
+    if (text_equal(open->keys[i], key)) {
+      return open->reasons[i];
+    }
+  }
+  return NULL;
+}
+
+assay_status facts_ask(struct facts *facts, struct fact_open *open, const char *key, const char *format, ...) {
+  if (facts_asked(open, key) != NULL) {
+    return status_ok();
+  }
+  if (open->count == FACT_OPEN_MAX) {
+    return status_make(ASSAY_INTERNAL, key, "an importer asks more than %d questions of one thing", FACT_OPEN_MAX);
+  }
+  va_list arguments;
+  va_start(arguments, format);
+  const char *reason = arena_format_va(facts->arena, format, arguments);
+  va_end(arguments);
+  if (reason == NULL) {
+    return status_no_memory(strlen(format));
+  }
+  open->keys[open->count] = key;
+  open->reasons[open->count++] = reason;
+  return status_ok();
+}
+
 assay_status facts_remark(struct facts *facts, struct place place, const char *format, ...) {
   if (facts->n_remarks == FACT_TENSORS_MAX) {
     return status_ok(); /* remarks are a help; beyond so many they are none */

@@ -48,6 +48,13 @@ struct fact_words {
   const char *const *values;
 };
 
+/* Keys that a file leaves open although the contract wants them, with the reason. */
+enum { FACT_OPEN_MAX = 8 };
+struct fact_open {
+  int32_t count;
+  const char *keys[FACT_OPEN_MAX], *reasons[FACT_OPEN_MAX];
+};
+
 /* What a term, or a whole input, is fed from. */
 enum fact_origin { FACT_SENSOR, FACT_OUTPUT, FACT_CLOCK };
 
@@ -75,6 +82,7 @@ struct fact_term {
   struct fact_number period_s;    /* FACT_CLOCK: sin, cos */
   struct fact_text clock_as;      /* "[sin, cos]", as the contract writes it */
   const char *question;           /* why the term as a whole is open; NULL */
+  struct fact_open open;
 };
 
 /* An input. `name` NULL: the only one of the model, or the one that no other facts are about. */
@@ -96,6 +104,7 @@ struct fact_input {
   const char *output;
   bool decoded;
   int32_t lag;
+  struct fact_open open;
 };
 
 /* An output. The model's numbers go: clip_raw, scale, offset, clip. Columns are in the order of its
@@ -114,6 +123,7 @@ struct fact_output {
   struct fact_numbers joint_index;  /* component i is joint index[i]; not said: the joints themselves */
   struct fact_words hardware_order; /* the components' names in the order of the motors */
   struct fact_numbers hardware_map; /* the same where a file has no names: component i is motor map[i] */
+  struct fact_open open;
 };
 
 /* A pair of input and output that is carried to the next step. */
@@ -164,6 +174,7 @@ struct facts {
   struct fact_remark *remarks;
   struct fact_stage *stages;
   struct fact_file *files;
+  struct fact_open open; /* keys of the contract itself */
 };
 
 ASSAY_MUST_CHECK assay_status facts_new(struct arena *arena, struct facts **out);
@@ -208,6 +219,12 @@ ASSAY_MUST_CHECK assay_status facts_link(struct facts *facts, struct fact_stage 
                                          const char *tensor, const char *value);
 /* A file that belongs beside the contract under `name`. Two of that name are a conflict. */
 ASSAY_MUST_CHECK assay_status facts_file(struct facts *facts, struct place place, const char *path, const char *name);
+/* Leaves a key open, with the reason, unless some file answers it. A key of the contract: "offset" of a
+ * term, "decode" of an output, "period_ms". */
+ASSAY_MUST_CHECK assay_status facts_ask(struct facts *facts, struct fact_open *open, const char *key,
+                                        const char *format, ...) PRINTF_LIKE(4, 5);
+/* The reason why a key is open; NULL when it isn't. */
+const char *facts_asked(const struct fact_open *open, const char *key);
 ASSAY_MUST_CHECK assay_status facts_remark(struct facts *facts, struct place place, const char *format, ...)
     PRINTF_LIKE(3, 4);
 

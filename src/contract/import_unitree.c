@@ -141,20 +141,22 @@ static assay_status read_clock(struct import *import, const struct foreign *term
   return facts_text(import->facts, &out->clock_as, "the form of the clock", place, "[sin, cos]");
 }
 
-static assay_status read_joint_ids(struct import *import, const struct foreign *term, const char *name,
-                                   struct fact_term *out) {
+/* A term of some joints alone gives them by number, and the file has no names. */
+static assay_status read_joint_ids(struct import *import, const struct foreign *term, struct fact_term *out) {
   const struct foreign *params, *asset, *ids;
   TRY(import_get(import, term, "params", &params));
   TRY(import_get(import, params, "asset_cfg", &asset));
   TRY(import_get(import, asset, "joint_ids", &ids));
-  if (ids != NULL && ids->kind == FOREIGN_LIST && !foreign_has_tag(ids, "python/object/apply:builtins.slice") &&
-      out->of_joints) {
-    out->of_joints = false;
-    out->offset.count = 0;
-    out->question = "the term holds some of the joints by number and the file does not name them";
+  if (ids == NULL || foreign_has_tag(ids, "python/object/apply:builtins.slice") || !out->of_joints) {
+    return status_ok();
   }
-  (void)name;
-  return status_ok();
+  out->of_joints = false;
+  out->offset = (struct fact_numbers){0};
+  TRY(facts_ask(import->facts, &out->open, "elements", "line %d lists joints by number and no file names them",
+                (int)ids->mark.line));
+  return text_equal(out->name, "joint_pos_rel")
+             ? facts_ask(import->facts, &out->open, "offset", "minus the default positions of those joints")
+             : status_ok();
 }
 
 static assay_status read_term(struct import *import, const struct foreign *term, struct fact_term *out) {
@@ -165,7 +167,7 @@ static assay_status read_term(struct import *import, const struct foreign *term,
     known = true;
   } else {
     TRY(isaac_term(import, out->name, out->place, out, &known));
-    TRY(read_joint_ids(import, term, out->name, out));
+    TRY(read_joint_ids(import, term, out));
   }
   TRY(import_get(import, term, "scale", &scale));
   if (scale != NULL) {

@@ -70,7 +70,7 @@ static assay_status recognise(const struct import_file *file, const assay_status
 }
 
 static assay_status import_file(const char *data, size_t size, const char *path, const char *format,
-                                const struct signature *signature, struct facts *facts) {
+                                const struct import_models *models, struct facts *facts) {
   struct import_file file = {.path = path, .name = path_name(path), .data = data, .size = size};
   assay_status parsed = size > FOREIGN_BYTES_MAX || memchr(data, '\0', size) != NULL
                             ? status_make(ASSAY_IMPORT_INVALID, path, "the file is no text")
@@ -84,7 +84,7 @@ static assay_status import_file(const char *data, size_t size, const char *path,
   }
   const struct importer *importer = NULL;
   assay_status status = format != NULL ? find_named(path, format, &importer) : recognise(&file, &parsed, &importer);
-  struct import import = {.file = &file, .signature = signature, .facts = facts, .arena = facts->arena};
+  struct import import = {.file = &file, .models = models, .facts = facts, .arena = facts->arena};
   if (assay_status_ok(status)) {
     status = importer->read(&import);
   }
@@ -93,16 +93,17 @@ static assay_status import_file(const char *data, size_t size, const char *path,
 }
 
 assay_status import_bytes(const char *data, size_t size, const char *path, const char *format,
-                          const struct signature *signature, struct facts *facts) {
-  return import_file(data, size, path, format, signature, facts);
+                          const struct import_models *models, struct facts *facts) {
+  return import_file(data, size, path, format, models, facts);
 }
 
-assay_status import_read(const char *path, const char *format, const struct signature *signature, struct facts *facts) {
+assay_status import_read(const char *path, const char *format, const struct import_models *models,
+                         struct facts *facts) {
   enum { FILE_BYTES_MAX = 256 << 20 };
   char *data = NULL;
   size_t size = 0;
   TRY(file_read(path, FILE_BYTES_MAX, &data, &size));
-  assay_status status = import_file(data, size, path, format, signature, facts);
+  assay_status status = import_file(data, size, path, format, models, facts);
   memory_free(data);
   return status;
 }

@@ -18,10 +18,17 @@ struct import_file {
   struct foreign_file yaml; /* its first document is the usual one */
 };
 
+/* The models that the facts are for, in the order of the command line. */
+struct import_models {
+  int32_t count;            /* at least 1 */
+  const char *const *names; /* their files' names, for messages */
+  const struct signature *const *signatures;
+};
+
 /* What an importer works with. */
 struct import {
   const struct import_file *file;
-  const struct signature *signature; /* of the model that the facts are for; of the first, where there are several */
+  const struct import_models *models;
   struct facts *facts;
   struct arena *arena; /* as long as the facts */
 };
@@ -40,11 +47,13 @@ extern const struct importer importers[];
 extern const int32_t n_importers;
 
 /* Reads a file of `--from` into the arena. `format` may be NULL. */
-ASSAY_MUST_CHECK assay_status import_read(const char *path, const char *format, const struct signature *signature,
+ASSAY_MUST_CHECK assay_status import_read(const char *path, const char *format, const struct import_models *models,
                                           struct facts *facts);
 /* The same from memory. */
 ASSAY_MUST_CHECK assay_status import_bytes(const char *data, size_t size, const char *path, const char *format,
-                                           const struct signature *signature, struct facts *facts);
+                                           const struct import_models *models, struct facts *facts);
+/* What exporters left in the models' metadata (Isaac Lab's, mjlab's and K-Scale's keys). */
+ASSAY_MUST_CHECK assay_status import_metadata(const struct import_models *models, struct facts *facts);
 
 /* --- what importers share ---------------------------------------------------------- */
 

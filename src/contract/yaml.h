@@ -52,7 +52,8 @@ ASSAY_MUST_CHECK assay_status yaml_expect(const struct yaml_file *file, const st
 struct open_question {
   struct mark mark;
   const char *path; /* "outputs[action].components[hip].unit" */
-  const char *hint; /* what an answer looks like; NULL when the key is none that is known */
+  const char *hint;   /* what an answer looks like; NULL when the key is none that is known */
+  const char *reason; /* what stands behind the TODO, without its brackets: why it is open; NULL */
 };
 ASSAY_MUST_CHECK assay_status yaml_open_questions(const struct yaml_file *file, struct arena *arena,
                                                   struct open_question **out, int32_t *count);

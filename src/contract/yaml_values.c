@@ -405,6 +405,18 @@ struct open_search {
   int32_t count;
 };
 
+/* "(no file says it)" after the TODO, without brackets and white space. */
+static assay_status keep_reason(struct arena *arena, const char *rest, const char **out) {
+  rest += strspn(rest, " :?");
+  size_t length = strlen(rest);
+  bool brackets = length > 1 && rest[0] == '(' && rest[length - 1] == ')';
+  if (length == 0) {
+    return status_ok();
+  }
+  *out = arena_copy(arena, rest + brackets, length - (brackets ? 2 : 0));
+  return *out != NULL ? status_ok() : status_no_memory(length);
+}
+
 static assay_status keep_open(struct open_search *search, const struct yaml *node, const char *key,
                               const struct text *path) {
   if (search->list != NULL) {
@@ -412,7 +424,9 @@ static assay_status keep_open(struct open_search *search, const struct yaml *nod
     if (copy == NULL) {
       return status_no_memory(path->length);
     }
-    search->list[search->count] = (struct open_question){node->mark, copy, hint_for(key)};
+    struct open_question *question = &search->list[search->count];
+    *question = (struct open_question){node->mark, copy, hint_for(key), NULL};
+    TRY(keep_reason(search->arena, node->text + 4, &question->reason));
   }
   search->count++;
   return status_ok();

@@ -4,6 +4,7 @@
 
 #include "contract/contract.h"
 #include "contract/draft.h"
+#include "contract/importer.h"
 #include "contract/yaml.h"
 #include "support.h"
 
@@ -11,7 +12,16 @@ static const int64_t image[] = {1, 3, 96, 96}, dynamic[] = {-1, 4}, two[] = {1, 
 
 static struct text draft(const struct signature *signature) {
   struct text out = {0};
-  ASSERT_OK(draft_contract(signature, "policy", "policy.onnx", &out));
+  struct arena arena = {0};
+  struct facts *facts;
+  static const char *const name = "policy.onnx";
+  const struct import_models models = {1, &name, &signature};
+  ASSERT_OK(facts_new(&arena, &facts));
+  ASSERT_OK(import_metadata(&models, facts));
+  const struct draft_model model = {"policy.onnx", signature};
+  const struct draft wanted = {"policy", 1, &model, facts};
+  ASSERT_OK(draft_contract(&wanted, &out));
+  arena_free(&arena);
   return out;
 }
 
@@ -89,7 +99,9 @@ static void survives_hostile_names(void **state) {
         {names[i], names[i]}, {"joint_names", names[i]}, {"joint_stiffness", "1]\n"}};
     struct signature signature = {1, 1, 3, inputs, outputs, metadata};
     struct text out = {0};
-    ASSERT_OK(draft_contract(&signature, names[i], names[i], &out));
+    const struct draft_model model = {names[i], &signature};
+    const struct draft wanted = {names[i], 1, &model, NULL};
+    ASSERT_OK(draft_contract(&wanted, &out));
     struct arena arena = {0};
     struct yaml_file file;
     ASSERT_OK(yaml_parse(out.data, out.length, "c.yaml", ASSAY_CONTRACT_INVALID, &arena, &file));
