@@ -230,6 +230,38 @@ int32_t draft_find_output(const struct draft_plan *plan, const char *name) {
   return n_planned == 1 ? planned : signature->n_outputs == 1 ? 0 : -1;
 }
 
+static int32_t find_joint(const struct fact_words *joints, const char *name) {
+  for (int32_t i = 0; i < joints->count; i++) {
+    if (text_equal(joints->values[i], name)) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+assay_status draft_default(const struct draft_plan *plan, struct arena *arena, double sign,
+                           const struct fact_words *named, struct fact_numbers *out) {
+  const struct fact_numbers *all = &plan->facts->default_pos;
+  *out = (struct fact_numbers){.place = all->place};
+  if (all->count == 0) {
+    return status_ok();
+  }
+  int32_t count = named->count > 0 ? named->count : all->count;
+  double *values;
+  ARENA_NEW(arena, values, count);
+  for (int32_t i = 0; i < count; i++) {
+    int32_t at = named->count > 0 ? find_joint(&plan->facts->joints, named->values[i]) : i;
+    if (at < 0 || (at >= all->count && all->count > 1)) {
+      return status_ok(); /* a joint of which no file says it */
+    }
+    double value = sign * all->values[all->count == 1 ? 0 : at];
+    values[i] = value == 0 ? 0 : value;
+  }
+  out->values = values;
+  out->count = count;
+  return status_ok();
+}
+
 /* Joints have names, or a number of which some tensor is made. */
 static void plan_joints(struct draft_plan *plan) {
   const struct facts *facts = plan->facts;
@@ -319,7 +351,7 @@ static assay_status add_tensors(const struct draft_plan *plan, struct arena *are
   text_add(out, "inputs:\n");
   for (int32_t i = 0; i < plan->signature->n_inputs; i++) {
     if (!plan->signature->inputs[i].has_default) {
-      TRY(draft_input(plan, i, out));
+      TRY(draft_input(plan, arena, i, out));
     }
   }
   add_state(plan, out);

@@ -1,4 +1,5 @@
 /* Drafts the inputs: terms where files list them, otherwise what the model declares, with the rest as questions. */
+#include <math.h>
 #include <string.h>
 
 #include "contract/draft_write.h"
@@ -161,6 +162,11 @@ static void add_elements(const struct draft_plan *plan, const struct fact_term *
                          struct text *out) {
   const char *asked = facts_asked(&term->open, "elements");
   const struct fact_words *named = term->elements.count > 0 ? &term->elements : &term->of_some;
+  int64_t width = term->width > 0 ? term->width : missing;
+  if (named->count == 0 && asked == NULL && !term->of_joints && width > 0) {
+    text_format(out, ", count: %lld", (long long)width); /* numbered: no file names them */
+    return;
+  }
   text_add(out, ", elements: ");
   if (named->count > 0) {
     write_value_begin(out, named->place, term->place);
@@ -168,15 +174,26 @@ static void add_elements(const struct draft_plan *plan, const struct fact_term *
     write_value_end(out, named->place, term->place);
   } else if (term->of_joints && plan->has_joints_group) {
     text_add(out, "joints");
-  } else if (asked != NULL) {
-    write_todo(out, asked);
   } else {
-    int64_t width = term_width(plan, term);
-    struct text reason = {0};
-    text_format(&reason, "no file names them; %lld by %s", (long long)(width > 0 ? width : missing),
-                width > 0 ? "the file" : "the model's size");
-    write_todo(out, width > 0 || missing > 0 ? text_string(&reason) : "no file names them");
-    text_free(&reason);
+    write_todo(out, asked != NULL ? asked : "no file says how many there are");
+  }
+}
+
+/* The share of a turn at the first step. */
+static void add_start(const struct draft_plan *plan, const struct fact_term *term, struct text *out) {
+  const struct fact_number *start = &term->clock_start, *period = &plan->facts->period_ms;
+  const char *asked = facts_asked(&term->open, "start");
+  if (start->given && start->value == 0) {
+    return;
+  }
+  if (start->given && term->period_s.given && term->period_s.value > 0 && period->given) {
+    text_add(out, ", start: ");
+    write_value_begin(out, start->place, term->place);
+    write_number(out, fmod(start->value * period->value / 1000 / term->period_s.value, 1));
+    write_value_end(out, start->place, term->place);
+  } else if (start->given || asked != NULL) {
+    text_add(out, ", start: ");
+    write_todo(out, asked != NULL ? asked : "share of a turn at the first step");
   }
 }
 
@@ -191,7 +208,9 @@ static void add_from(const struct draft_plan *plan, const struct fact_term *term
       const char *asked = facts_asked(&term->open, "period_s");
       write_todo(out, asked != NULL ? asked : "no file says how long a cycle is");
     }
-    text_format(out, ", as: %s}}", term->clock_as.value != NULL ? term->clock_as.value : "[sin, cos]");
+    text_format(out, ", as: %s", term->clock_as.value != NULL ? term->clock_as.value : "[sin, cos]");
+    add_start(plan, term, out);
+    text_add(out, "}}");
     return;
   }
   int32_t output = draft_find_output(plan, term->output);
@@ -218,8 +237,8 @@ static void add_clip(const struct fact_term *term, struct text *out) {
 }
 
 /* offset, scale, clip; as `apply` where the clip comes before the scale. */
-static void add_steps(const struct fact_term *term, struct text *out) {
-  bool offset = term->offset.count > 0 && !all_are(&term->offset, 0);
+static void add_steps(const struct fact_term *term, const struct fact_numbers *offsets, struct text *out) {
+  bool offset = offsets->count > 0 && !all_are(offsets, 0);
   bool scale = term->scale.count > 0 && !all_are(&term->scale, 1);
   bool clip = term->clip_low.count > 0 && term->clip_high.count > 0;
   bool apply = clip && term->clip_first && scale;
@@ -238,7 +257,7 @@ static void add_steps(const struct fact_term *term, struct text *out) {
     if (which == 2) {
       add_clip(term, out);
     } else {
-      add_column(which == 0 ? &term->offset : &term->scale, term->place, out);
+      add_column(which == 0 ? offsets : &term->scale, term->place, out);
     }
     text_add(out, end);
   }
@@ -246,11 +265,14 @@ static void add_steps(const struct fact_term *term, struct text *out) {
 }
 
 /* Keys that an importer left open and that no file answered. */
-static void add_open(const struct fact_term *term, struct text *out) {
+static void add_open(const struct fact_term *term, const struct fact_numbers *offsets, struct text *out) {
   static const char *const keys[] = {"offset", "scale", "clip", "history"};
-  const bool given[] = {term->offset.count > 0, term->scale.count > 0, term->clip_low.count > 0, term->history.given};
+  const bool given[] = {offsets->count > 0, term->scale.count > 0, term->clip_low.count > 0, term->history.given};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
     const char *reason = facts_asked(&term->open, keys[i]);
+    if (i == 0 && term->minus_default && reason == NULL) {
+      reason = "minus the default positions of the joints and no file says them";
+    }
     if (reason != NULL && !given[i]) {
       text_format(out, ", %s: ", keys[i]);
       write_todo(out, reason);
@@ -258,8 +280,13 @@ static void add_open(const struct fact_term *term, struct text *out) {
   }
 }
 
-static void add_term(const struct draft_plan *plan, const struct fact_input *input, const struct fact_term *term,
-                     int64_t missing, struct text *out) {
+static assay_status add_term(const struct draft_plan *plan, struct arena *arena, const struct fact_input *input,
+                             const struct fact_term *term, int64_t missing, struct text *out) {
+  struct fact_numbers offsets = term->offset;
+  if (offsets.count == 0 && term->minus_default) {
+    TRY(draft_default(plan, arena, -1, &term->of_some, &offsets));
+    TRY(check_column(plan, term, "offset", &offsets));
+  }
   text_add(out, "      - {name: ");
   yaml_write_scalar(out, term->name);
   if (term->raw != NULL && !text_equal(term->raw, term->name)) {
@@ -281,7 +308,7 @@ static void add_term(const struct draft_plan *plan, const struct fact_input *inp
   } else {
     add_from(plan, term, out);
   }
-  add_steps(term, out);
+  add_steps(term, &offsets, out);
   const struct fact_number *history = term->history.given ? &term->history : &input->history;
   if (history->given && term_steps(input, term) > 1) {
     text_add(out, ", history: ");
@@ -289,10 +316,11 @@ static void add_term(const struct draft_plan *plan, const struct fact_input *inp
     write_number(out, history->value);
     write_value_end(out, history->place, term->place);
   }
-  add_open(term, out);
+  add_open(term, &offsets, out);
   text_add(out, ", source: ");
   write_place(out, term->place);
   text_add(out, "}\n");
+  return status_ok();
 }
 
 static void add_history_key(const struct fact_input *input, const char *key, const struct fact_text *value,
@@ -308,8 +336,8 @@ static void add_history_key(const struct fact_input *input, const char *key, con
   }
 }
 
-static void add_terms(const struct draft_plan *plan, const struct fact_input *input, int64_t missing,
-                      struct text *out) {
+static assay_status add_terms(const struct draft_plan *plan, struct arena *arena, const struct fact_input *input,
+                              int64_t missing, struct text *out) {
   int64_t longest = 1;
   for (int32_t t = 0; t < input->n_terms; t++) {
     int64_t steps = term_steps(input, &input->terms[t]);
@@ -326,8 +354,9 @@ static void add_terms(const struct draft_plan *plan, const struct fact_input *in
   }
   text_add(out, "    terms:\n");
   for (int32_t t = 0; t < input->n_terms; t++) {
-    add_term(plan, input, &input->terms[t], missing, out);
+    TRY(add_term(plan, arena, input, &input->terms[t], missing, out));
   }
+  return status_ok();
 }
 
 /* --- an input as a whole ------------------------------------------------------------ */
@@ -384,7 +413,7 @@ static void add_preprocess(const struct fact_input *input, struct text *out) {
   }
 }
 
-assay_status draft_input(const struct draft_plan *plan, int32_t i, struct text *out) {
+assay_status draft_input(const struct draft_plan *plan, struct arena *arena, int32_t i, struct text *out) {
   const struct signature_tensor *tensor = &plan->signature->inputs[i];
   const struct fact_input *input = plan->inputs[i];
   draft_head(tensor, out);
@@ -413,7 +442,7 @@ assay_status draft_input(const struct draft_plan *plan, int32_t i, struct text *
   if (input->n_terms > 0) {
     int64_t missing;
     TRY(check_sizes(plan, i, &missing));
-    add_terms(plan, input, missing, out);
+    TRY(add_terms(plan, arena, input, missing, out));
   }
   return status_ok();
 }

@@ -104,10 +104,37 @@ static void begin_step(bool *any, struct text *out) {
   *any = true;
 }
 
-static void add_decode(const struct drafted *drafted, struct text *out) {
+/* What is added: the output's own offset, or the joints' default positions. */
+static assay_status find_offset(const struct drafted *drafted, struct fact_numbers *out) {
+  const struct fact_output *f = drafted->facts;
+  *out = f->offset;
+  if (f->offset.count > 0 || !f->plus_default) {
+    return status_ok();
+  }
+  static const struct fact_words all = {0};
+  TRY(draft_default(drafted->plan, drafted->arena, 1, &all, out));
+  if (out->count <= 1 || f->joint_index.count == 0) {
+    return out->count > 1 && drafted->size > 0 && out->count != drafted->size
+               ? wrong_count(out->place, "the list of default positions", out->count, drafted)
+               : status_ok();
+  }
+  double *picked;
+  ARENA_NEW(drafted->arena, picked, f->joint_index.count);
+  for (int32_t i = 0; i < f->joint_index.count; i++) {
+    int32_t joint = joint_of(drafted, i);
+    picked[i] = joint >= 0 && joint < out->count ? out->values[joint] : 0;
+  }
+  out->values = picked;
+  out->count = f->joint_index.count;
+  return status_ok();
+}
+
+static assay_status add_decode(const struct drafted *drafted, struct text *out) {
   const struct fact_output *f = drafted->facts;
   bool any = false;
   const char *reason = facts_asked(&f->open, "decode");
+  struct fact_numbers offset;
+  TRY(find_offset(drafted, &offset));
   for (int32_t i = 0; i < f->decode.count; i++) {
     begin_step(&any, out);
     text_format(out, "{%s, source: ", f->decode.values[i]);
@@ -122,9 +149,14 @@ static void add_decode(const struct drafted *drafted, struct text *out) {
     begin_step(&any, out);
     add_factor("scale", &f->scale, out);
   }
-  if (f->offset.count > 0 && !all_are(&f->offset, 0)) {
+  if (offset.count > 0 && !all_are(&offset, 0)) {
     begin_step(&any, out);
-    add_factor("offset", &f->offset, out);
+    add_factor("offset", &offset, out);
+  } else if (offset.count == 0 && f->plus_default) {
+    begin_step(&any, out);
+    text_add(out, "{offset: ");
+    write_todo(out, "the default positions of the joints and no file says them");
+    text_add_char(out, '}');
   }
   if (f->clip_low.count > 0 && f->clip_high.count > 0) {
     begin_step(&any, out);
@@ -137,6 +169,7 @@ static void add_decode(const struct drafted *drafted, struct text *out) {
     write_todo(out, reason);
     text_add_char(out, '\n');
   }
+  return status_ok();
 }
 
 /* --- the motors' order -------------------------------------------------------------- */
@@ -189,7 +222,7 @@ static assay_status add_order(const struct drafted *drafted, struct text *out) {
     write_value_end(out, place, nowhere);
   } else {
     struct text reason = {0};
-    text_add(&reason, "the components' names in the order of the motors, by ");
+    text_add(&reason, "the components' names in the order of the motors by ");
     place_add(&reason, map->place);
     write_todo(out, text_string(&reason));
     text_free(&reason);
@@ -390,7 +423,7 @@ assay_status draft_output(const struct draft_plan *plan, struct arena *arena, in
   TRY(check_counts(&drafted));
   draft_head(tensor, out);
   add_axes(&drafted, out);
-  add_decode(&drafted, out);
+  TRY(add_decode(&drafted, out));
   TRY(add_order(&drafted, out));
   return add_components(&drafted, out);
 }

@@ -39,9 +39,14 @@ struct draft_plan {
   bool has_joints_group;
   int32_t n_joints; /* 0: not known */
 };
-ASSAY_MUST_CHECK assay_status draft_input(const struct draft_plan *plan, int32_t i, struct text *out);
+ASSAY_MUST_CHECK assay_status draft_input(const struct draft_plan *plan, struct arena *arena, int32_t i,
+                                          struct text *out);
 ASSAY_MUST_CHECK assay_status draft_output(const struct draft_plan *plan, struct arena *arena, int32_t i,
                                            struct text *out);
+/* The joints' default positions times `sign`, of all joints or of those that are named; count 0 when no file says
+ * them. */
+ASSAY_MUST_CHECK assay_status draft_default(const struct draft_plan *plan, struct arena *arena, double sign,
+                                            const struct fact_words *named, struct fact_numbers *out);
 void draft_head(const struct signature_tensor *tensor, struct text *out);
 /* The output that a term with `output: NAME` (or NULL: the only one) is fed from; -1 when it can't be told. */
 int32_t draft_find_output(const struct draft_plan *plan, const char *name);

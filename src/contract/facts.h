@@ -77,11 +77,10 @@ struct fact_term {
   const char *output;             /* FACT_OUTPUT: NULL is the only one */
   bool decoded;                   /* after decoding; otherwise the model's own number */
   int32_t lag;                    /* steps back, 1 for the last action; 0 for an earlier stage of the same step */
-  struct fact_number clock_start; /* FACT_CLOCK: share of a turn at the first step */
+  struct fact_number clock_start; /* FACT_CLOCK: steps of the policy that it has turned at the first one */
   bool minus_default;             /* without an offset of its own: the joints' default positions are taken off */
   struct fact_number period_s;    /* FACT_CLOCK: sin, cos */
   struct fact_text clock_as;      /* "[sin, cos]", as the contract writes it */
-  const char *question;           /* why the term as a whole is open; NULL */
   struct fact_open open;
 };
 

@@ -138,6 +138,8 @@ static assay_status read_clock(struct import *import, const struct foreign *term
   TRY(import_number(import, period, "period", &seconds));
   struct place place = import_place(import, period);
   TRY(facts_number(import->facts, &out->period_s, "the period of the clock", place, seconds));
+  TRY(facts_ask(import->facts, &out->open, "start",
+                "share of a turn at the first step: training starts at 0 and the program is some steps ahead"));
   return facts_text(import->facts, &out->clock_as, "the form of the clock", place, "[sin, cos]");
 }
 
@@ -151,12 +153,12 @@ static assay_status read_joint_ids(struct import *import, const struct foreign *
     return status_ok();
   }
   out->of_joints = false;
-  out->offset = (struct fact_numbers){0};
   TRY(facts_ask(import->facts, &out->open, "elements", "line %d lists joints by number and no file names them",
                 (int)ids->mark.line));
-  return text_equal(out->name, "joint_pos_rel")
-             ? facts_ask(import->facts, &out->open, "offset", "minus the default positions of those joints")
-             : status_ok();
+  bool relative = out->minus_default;
+  out->minus_default = false;
+  return relative ? facts_ask(import->facts, &out->open, "offset", "minus the default positions of those joints")
+                  : status_ok();
 }
 
 static assay_status read_term(struct import *import, const struct foreign *term, struct fact_term *out) {
@@ -237,7 +239,7 @@ static assay_status read_observations(struct deploy *deploy) {
   }
   /* as the program tells the two forms apart: a term has `params`, a group has terms */
   if (foreign_get(&node->items[0], "params") != NULL || foreign_get(&node->items[0], "scale") != NULL) {
-    return read_group(deploy, node, import_place(import, node), NULL);
+    return read_group(deploy, node, import_key_place(import, deploy->root, "observations"), NULL);
   }
   for (int32_t i = 0; i < node->count; i++) {
     if (node->items[i].kind == FOREIGN_MAP) {

@@ -118,6 +118,15 @@ struct place import_place(const struct import *import, const struct foreign *nod
   return import_place_at(import, node != NULL ? node->mark : (struct mark){0});
 }
 
+struct place import_key_place(const struct import *import, const struct foreign *map, const char *key) {
+  for (int32_t i = 0; map != NULL && map->kind == FOREIGN_MAP && i < map->count; i++) {
+    if (text_equal(map->keys[i], key)) {
+      return import_place_at(import, map->key_marks[i]);
+    }
+  }
+  return import_place(import, map);
+}
+
 assay_status import_error(const struct import *import, const struct foreign *node, const char *format, ...) {
   struct text where = {0};
   text_add(&where, import->file->path);

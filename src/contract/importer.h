@@ -59,6 +59,8 @@ ASSAY_MUST_CHECK assay_status import_metadata(const struct import_models *models
 
 /* Where a node of the file stands. */
 struct place import_place(const struct import *import, const struct foreign *node);
+/* Where a key of a map stands; the map itself when it has no such key. */
+struct place import_key_place(const struct import *import, const struct foreign *map, const char *key);
 struct place import_place_at(const struct import *import, struct mark mark);
 /* A failure with IMPORT_INVALID at a node. */
 ASSAY_MUST_CHECK assay_status import_error(const struct import *import, const struct foreign *node, const char *format,

@@ -27,30 +27,14 @@ static const struct known_term rows[] = {
     {"motion_anchor_pos_b", "m", "x y z", FACT_SENSOR},
 };
 
-/* joint_pos_rel is the position less the default, so that what is measured is joint_pos. */
-static assay_status add_default(struct import *import, struct fact_term *term) {
-  const struct fact_numbers *position = &import->facts->default_pos;
-  double *offset;
-  if (position->count == 0) {
-    return status_ok();
-  }
-  ARENA_NEW(import->arena, offset, position->count);
-  for (int32_t i = 0; i < position->count; i++) {
-    offset[i] = position->values[i] == 0 ? 0 : -position->values[i];
-  }
-  return facts_column(import->facts, &term->offset, "the offset of the joints' positions", position->place, offset,
-                      position->count, position->precision);
-}
-
 assay_status isaac_term(struct import *import, const char *function, struct place place, struct fact_term *term,
                         bool *known) {
   TRY(import_known_term(import, rows, sizeof rows / sizeof *rows, function, place, term, known));
   if (text_equal(function, "joint_pos_rel")) {
-    term->raw = "joint_pos";
-    return add_default(import, term);
-  }
-  if (text_equal(function, "joint_vel_rel")) {
-    term->raw = "joint_vel"; /* robots stand still by default: nothing is taken off */
+    term->raw = "joint_pos"; /* what is measured; the default position is taken off */
+    term->minus_default = true;
+  } else if (text_equal(function, "joint_vel_rel")) {
+    term->raw = "joint_vel"; /* robots stand still by default, so that nothing is taken off */
   }
   return status_ok();
 }

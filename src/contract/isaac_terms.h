@@ -5,8 +5,7 @@
 
 #include "contract/importer.h"
 
-/* Fills a term from the function of that name; *known is false when the vocabulary has no such function. The
- * joints' default positions, where the facts have them, become the offset of joint_pos_rel. */
+/* Fills a term from the function of that name; *known is false when the vocabulary has no such function. */
 ASSAY_MUST_CHECK assay_status isaac_term(struct import *import, const char *function, struct place place,
                                          struct fact_term *term, bool *known);
 

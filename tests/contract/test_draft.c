@@ -59,14 +59,16 @@ static void uses_metadata(void **state) {
                                                 {"remark", "two\nlines: [*&!"}};
   struct signature signature = {1, 1, 5, inputs, outputs, metadata};
   struct text text = draft(&signature);
-  assert_non_null(strstr(text_string(&text), "names: [\"left hip\", knee]   # from 'joint_names'"));
-  assert_non_null(strstr(text_string(&text), "pd: {kp: [15.0, 40.0], kd: [1.5, 1.5]}"));
-  assert_non_null(strstr(text_string(&text), "'action_scale' is 0.25,0.5"));
+  assert_non_null(strstr(text_string(&text), "joints: {value: [\"left hip\", knee], source: policy.onnx:joint_names}"));
+  assert_non_null(strstr(text_string(&text),
+                         "pd: {kp: {value: [15, 40], source: policy.onnx:joint_stiffness}, "
+                         "kd: {value: 1.5, source: policy.onnx:joint_damping}}"));
+  assert_non_null(strstr(text_string(&text), "scale: {value: [0.25, 0.5], source: policy.onnx:action_scale}"));
   assert_non_null(strstr(text_string(&text), "#   remark: two lines: [*&!\n"));
 
   /* with its questions answered the draft is a contract */
   struct text answered = {0};
-  static const char *const answers[] = {"4", "rad", "[-9, 9]", "[{scale: [0.25, 0.5]}]", "rad", "0.01"};
+  static const char *const answers[] = {"4", "rad", "[-9, 9]", "0.01"};
   const char *rest = strstr(text_string(&text), "assay: 1");
   for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
     const char *todo = rest;
