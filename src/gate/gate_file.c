@@ -256,12 +256,13 @@ static assay_status parse_models(struct reader *reader, const struct yaml *node,
 
 /* A program, or a list of it and its arguments. A path with a slash is relative to the gate's folder. */
 static assay_status parse_command(struct reader *reader, const struct yaml *node, struct rung_request *request) {
-  bool process = strcmp(request->engine, "process") == 0;
+  bool process = strcmp(request->engine, "process") == 0, remote = strcmp(request->engine, "remote") == 0;
   if (node == NULL) {
     return status_ok(); /* the engine says that it needs one */
   }
-  if (!process) {
-    return yaml_error(&reader->file, node->mark, "rung '%s' names a command, which belongs to `engine: process` alone",
+  if (!process && !remote) {
+    return yaml_error(&reader->file, node->mark,
+                      "rung '%s' names a command, which belongs to `engine: process` and `engine: remote`",
                       request->name);
   }
   const struct yaml *words = node->kind == YAML_SEQUENCE ? node->items : node;
@@ -271,12 +272,13 @@ static assay_status parse_command(struct reader *reader, const struct yaml *node
   for (int32_t i = 0; i < count; i++) {
     TRY(yaml_string(&reader->file, &words[i], "a word of the command", &command[i]));
   }
-  if (count == 0 || strchr(command[0], '/') == NULL) {
+  bool has_path = count > 0 && strchr(command[0], '/') != NULL;
+  if (count == 0 || (process && !has_path)) {
     return yaml_error(&reader->file, node->mark,
                       "the command of rung '%s' must begin with the path of a program, such as ./run_on_board.sh",
                       request->name);
   }
-  if (command[0][0] != '/') {
+  if (has_path && command[0][0] != '/') {
     TRY(joined(reader, command[0], &command[0]));
   }
   request->command = command;
@@ -330,11 +332,11 @@ static bool is_emulated(const struct rung_request *request) {
 }
 
 static assay_status parse_rung(struct reader *reader, const struct yaml *node, struct gate_rung *rung) {
-  static const char *const keys[] = {"name",         "engine",           "precision", "provider",     "model",
-                                     "outputs",      "required",         "tolerance", "keep",         "threads",
-                                     "time_limit_s", "settings",         "device",    "version",      "tf32",
-                                     "accumulator",  "allow_fallback",   "library",   "optimization", "execution",
-                                     "plugin",       "provider_options", "config",    "models",       "command"};
+  static const char *const keys[] = {
+      "name",           "engine",  "precision",    "provider",  "model",  "outputs",          "required", "tolerance",
+      "keep",           "threads", "time_limit_s", "settings",  "device", "version",          "tf32",     "accumulator",
+      "allow_fallback", "library", "optimization", "execution", "plugin", "provider_options", "config",   "models",
+      "command",        "runtime"};
   struct rung_request *request = &rung->request;
   const struct yaml *name, *required = yaml_get(node, "required"), *limit = yaml_get(node, "time_limit_s");
   rung->mark = node->mark;

@@ -1,6 +1,5 @@
-/* Any rung in a child process: the parent's half, and the loop of the child. The child is forked, so
- * that it holds the program as it is but no thread, file position or allocation is shared
- * afterwards; it must never return into the parent's code. */
+/* Any rung in another process: the half that asks. A child of one's own is forked, so that it holds the program as it
+ * is but no thread, file position or allocation is shared afterwards; it must never return into the parent's code. */
 #include "rung/isolated.h"
 
 #include <errno.h>
@@ -14,12 +13,12 @@
 
 #include "core/clock.h"
 #include "core/memory.h"
+#include "rung/frames.h"
+#include "rung/serve.h"
 #include "rung/staged_rung.h"
 #include "rung/wire.h"
 
-enum message { MESSAGE_RUN = 1, MESSAGE_RENEW, MESSAGE_DESCRIBE, MESSAGE_CLOSE, MESSAGE_TAP, MESSAGE_DONE };
 static const double default_limit_s = 600;
-static const uint64_t message_max = (uint64_t)1 << 33;
 
 struct isolated {
   struct rung base;
@@ -32,191 +31,7 @@ struct isolated {
   struct arena answer, actual, own;
 };
 
-/* --- sending and receiving, both halves ----------------------------------- */
-
-/* Milliseconds until `deadline_ns`, for poll; -1 (for ever) when there is none. */
-static int remaining_ms(int64_t deadline_ns) {
-  if (deadline_ns == 0) {
-    return -1;
-  }
-  int64_t left = (deadline_ns - clock_now_ns()) / 1000000;
-  return left < 0 ? 0 : left > 1000000000 ? 1000000000 : (int)left + 1;
-}
-
-/* Waits until the socket is ready: 1, 0 at the deadline, -1 when it broke. */
-static int wait_for(int socket, short events, int64_t deadline_ns) {
-  for (;;) {
-    struct pollfd poll_on = {.fd = socket, .events = events};
-    int got = poll(&poll_on, 1, remaining_ms(deadline_ns));
-    if (got > 0) {
-      return 1;
-    }
-    if (got == 0) {
-      return 0;
-    }
-    if (errno != EINTR) {
-      return -1;
-    }
-  }
-}
-
-static int send_all(int socket, const char *bytes, size_t size, int64_t deadline_ns) {
-  while (size > 0) {
-    int ready = wait_for(socket, POLLOUT, deadline_ns);
-    if (ready <= 0) {
-      return ready;
-    }
-    ssize_t sent = send(socket, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0 && errno != EAGAIN && errno != EINTR) {
-      return -1;
-    }
-    if (sent > 0) {
-      bytes += sent;
-      size -= (size_t)sent;
-    }
-  }
-  return 1;
-}
-
-static int receive_all(int socket, char *bytes, size_t size, int64_t deadline_ns) {
-  while (size > 0) {
-    int ready = wait_for(socket, POLLIN, deadline_ns);
-    if (ready <= 0) {
-      return ready;
-    }
-    ssize_t got = recv(socket, bytes, size, MSG_DONTWAIT);
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
-      return -1;
-    }
-    if (got > 0) {
-      bytes += got;
-      size -= (size_t)got;
-    }
-  }
-  return 1;
-}
-
-/* A message is its size and its bytes. */
-static int send_message(int socket, const struct text *message, int64_t deadline_ns) {
-  if (message->failed) {
-    return -1;
-  }
-  uint64_t size = message->length;
-  int sent = send_all(socket, (const char *)&size, sizeof size, deadline_ns);
-  return sent == 1 ? send_all(socket, message->data, message->length, deadline_ns) : sent;
-}
-
-static int receive_message(int socket, struct text *message, int64_t deadline_ns) {
-  uint64_t size = 0;
-  char piece[65536];
-  text_clear(message);
-  int got = receive_all(socket, (char *)&size, sizeof size, deadline_ns);
-  if (got != 1 || size > message_max) {
-    return got == 1 ? -1 : got;
-  }
-  while (size > 0) {
-    size_t part = size < sizeof piece ? (size_t)size : sizeof piece;
-    got = receive_all(socket, piece, part, deadline_ns);
-    if (got != 1) {
-      return got;
-    }
-    text_add_bytes(message, piece, part);
-    size -= part;
-  }
-  return message->failed ? -1 : 1;
-}
-
-static void put_tensors(struct text *out, const struct rung_tensor *tensors, int32_t count) {
-  wire_put_int(out, count);
-  for (int32_t i = 0; i < count; i++) {
-    wire_put_tensor(out, tensors[i].name, &tensors[i].tensor);
-  }
-}
-
-static assay_status get_tensors(struct wire_reader *in, struct arena *arena, const struct rung_tensor **out,
-                                int32_t *count) {
-  int64_t n = wire_get_int(in);
-  struct rung_tensor *tensors;
-  if (in->failed || n < 0 || n > INT32_MAX || (uint64_t)n > in->size) {
-    return wire_malformed();
-  }
-  ARENA_NEW(arena, tensors, n + 1);
-  for (int64_t i = 0; i < n; i++) {
-    TRY(wire_get_tensor(in, arena, &tensors[i]));
-  }
-  *out = tensors;
-  *count = (int32_t)n;
-  return status_ok();
-}
-
 /* --- the child ------------------------------------------------------------- */
-
-struct child {
-  int socket;
-  struct rung *rung;
-  struct text received, sent;
-  struct arena arena; /* of one call */
-};
-
-static void send_tap(void *user, const char *value, const assay_tensor *tensor) {
-  struct child *child = user;
-  text_clear(&child->sent);
-  wire_put_int(&child->sent, MESSAGE_TAP);
-  wire_put_tensor(&child->sent, value, tensor);
-  if (send_message(child->socket, &child->sent, 0) != 1) {
-    _exit(1);
-  }
-}
-
-static assay_status child_call(struct child *child, struct wire_reader *in, struct rung_answer *answer) {
-  struct rung_call call = {.case_id = wire_get_string(in)};
-  call.step = wire_get_int(in);
-  call.steps = wire_get_int(in);
-  int64_t n_taps = wire_get_int(in);
-  const char **taps;
-  ARENA_NEW(&child->arena, taps, n_taps + 1);
-  for (int64_t i = 0; i < n_taps; i++) {
-    taps[i] = wire_get_string(in);
-  }
-  TRY(get_tensors(in, &child->arena, &call.inputs, &call.n_inputs));
-  TRY(get_tensors(in, &child->arena, &call.given, &call.n_given));
-  call.taps = taps;
-  call.n_taps = (int32_t)n_taps;
-  call.tap = n_taps > 0 ? send_tap : NULL;
-  call.tap_user = child;
-  return rung_run(child->rung, &call, answer);
-}
-
-/* Answers one message; false when the child is to end. */
-static bool child_serve(struct child *child) {
-  struct wire_reader in = {.data = child->received.data, .size = child->received.length};
-  struct rung_answer answer = {0};
-  assay_status status = status_ok();
-  int64_t what = wire_get_int(&in);
-  arena_free(&child->arena);
-  child->arena = (struct arena){0};
-  if (what == MESSAGE_CLOSE) {
-    return false;
-  }
-  if (what == MESSAGE_RUN) {
-    status = child_call(child, &in, &answer);
-  } else if (what == MESSAGE_RENEW) {
-    status = rung_renew(child->rung);
-  }
-  text_clear(&child->sent);
-  wire_put_int(&child->sent, MESSAGE_DONE);
-  wire_put_status(&child->sent, status);
-  if (assay_status_ok(status) && what == MESSAGE_DESCRIBE) {
-    struct rung_actual actual;
-    rung_describe(child->rung, &actual);
-    wire_put_actual(&child->sent, &actual);
-  } else if (assay_status_ok(status)) {
-    put_tensors(&child->sent, answer.outputs, answer.n_outputs);
-    put_tensors(&child->sent, answer.inner, answer.n_inner);
-  }
-  assay_status_clear(&status);
-  return send_message(child->socket, &child->sent, 0) == 1;
-}
 
 /* Handlers of the parent are not for a runtime's crash: it must end the child, with its signal. */
 static void restore_signals(void) {
@@ -227,16 +42,14 @@ static void restore_signals(void) {
 }
 
 static void child_main(int socket, const struct rung_kind *kind, const struct rung_request *request) {
-  struct child child = {.socket = socket};
+  struct rung *rung = NULL;
   restore_signals();
-  assay_status status = rung_open_here(kind, request, &child.rung);
-  wire_put_int(&child.sent, MESSAGE_DONE);
-  wire_put_status(&child.sent, status);
-  bool alive = send_message(socket, &child.sent, 0) == 1 && assay_status_ok(status);
-  while (alive && receive_message(socket, &child.received, 0) == 1) {
-    alive = child_serve(&child);
+  if (kind->foreign) {
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* what a runtime prints is no output of assay's */
   }
-  rung_close(child.rung); /* it may have made files */
+  assay_status status = rung_open_here(kind, request, &rung);
+  rung_serve(socket, socket, rung, status);
+  rung_close(rung); /* it may have made files */
   _exit(0);
 }
 
@@ -293,13 +106,13 @@ static assay_status exchange(struct isolated *self, const struct text *message, 
   }
   if (message != NULL) {
     TRY(text_status(message));
-    int sent = send_message(self->socket, message, until);
+    int sent = frame_send(self->socket, message, until);
     if (sent != 1) {
       return lost(self, sent == 0);
     }
   }
   for (;;) {
-    int got = receive_message(self->socket, &self->received, until);
+    int got = frame_receive(self->socket, &self->received, until);
     if (got != 1) {
       return lost(self, got == 0);
     }
@@ -332,15 +145,15 @@ static assay_status isolated_run(struct rung *rung, const struct rung_call *call
   for (int32_t i = 0; i < call->n_taps; i++) {
     wire_put_string(&message, call->taps[i]);
   }
-  put_tensors(&message, call->inputs, call->n_inputs);
-  put_tensors(&message, call->given, call->n_given);
+  wire_put_tensors(&message, call->inputs, call->n_inputs);
+  wire_put_tensors(&message, call->given, call->n_given);
   assay_status status = exchange(self, &message, call, &in);
   text_free(&message);
   TRY(status);
   arena_free(&self->answer);
   self->answer = (struct arena){0};
-  TRY(get_tensors(&in, &self->answer, &out->outputs, &out->n_outputs));
-  return get_tensors(&in, &self->answer, &out->inner, &out->n_inner);
+  TRY(wire_get_tensors(&in, &self->answer, &out->outputs, &out->n_outputs));
+  return wire_get_tensors(&in, &self->answer, &out->inner, &out->n_inner);
 }
 
 static assay_status ask(struct isolated *self, enum message what, struct wire_reader *in) {
@@ -373,7 +186,7 @@ static void isolated_describe(struct rung *rung, struct rung_actual *out) {
 static void ask_to_end(struct isolated *self) {
   struct text message = {0};
   wire_put_int(&message, MESSAGE_CLOSE);
-  bool sent = self->child > 0 && send_message(self->socket, &message, clock_now_ns() + 1000000000) == 1;
+  bool sent = self->child > 0 && frame_send(self->socket, &message, clock_now_ns() + 1000000000) == 1;
   text_free(&message);
   for (int i = 0; sent && i < 2000; i++) {
     int ended;
@@ -396,39 +209,14 @@ static void isolated_close(struct rung *rung) {
   memory_free(self);
 }
 
-static assay_status start(struct isolated *self, const struct rung_kind *kind, const struct rung_request *request) {
-  int sockets[2];
-  struct wire_reader in;
-  self->name = arena_string(&self->own, request->name);
-  if (self->name == NULL) {
-    return status_no_memory(strlen(request->name));
-  }
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
-    return status_make(ASSAY_RUNG_FAILED, request->name, "a process for rung '%s' could not be made: %s", request->name,
-                       strerror(errno));
-  }
-  pid_t parent = getpid();
-  pid_t child = fork();
-  if (child == 0) {
-    close(sockets[0]);
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) {
-      _exit(1);
-    }
-    child_main(sockets[1], kind, request);
-  }
-  close(sockets[1]);
-  self->socket = sockets[0];
-  if (child < 0) {
-    return status_make(ASSAY_RUNG_FAILED, request->name, "a process for rung '%s' could not be made: %s", request->name,
-                       strerror(errno));
-  }
-  self->child = child;
-  return exchange(self, NULL, NULL, &in);
-}
-
-assay_status isolated_open(const struct rung_kind *kind, const struct rung_request *request, struct rung **out) {
+/* The half that asks, over a process that is there. The first answer says how opening went. */
+assay_status isolated_adopt(const struct rung_kind *kind, const struct rung_request *request, pid_t child, int socket,
+                            const struct text *greeting, struct rung **out) {
   struct isolated *self = memory_alloc(1, sizeof *self);
+  struct isolated lost_one = {.child = child, .socket = socket};
+  struct wire_reader in;
   if (self == NULL) {
+    end_child(&lost_one);
     return status_no_memory(sizeof *self);
   }
   self->kind = (struct rung_kind){.engine = kind->engine,
@@ -438,13 +226,68 @@ assay_status isolated_open(const struct rung_kind *kind, const struct rung_reque
                                   .describe = isolated_describe,
                                   .close = isolated_close};
   self->base.kind = &self->kind;
-  self->socket = -1;
+  self->child = child;
+  self->socket = socket;
   self->limit_s = request->time_limit_s > 0 ? request->time_limit_s : default_limit_s;
-  assay_status status = start(self, kind, request);
+  self->name = arena_string(&self->own, request->name);
+  assay_status status =
+      self->name != NULL ? exchange(self, greeting, NULL, &in) : status_no_memory(strlen(request->name));
   if (!assay_status_ok(status)) {
     isolated_close(&self->base);
     return status;
   }
   *out = &self->base;
   return status;
+}
+
+static assay_status no_process(const struct rung_request *request) {
+  return status_make(ASSAY_RUNG_FAILED, request->name, "a process for rung '%s' could not be made: %s", request->name,
+                     strerror(errno));
+}
+
+assay_status isolated_open(const struct rung_kind *kind, const struct rung_request *request, struct rung **out) {
+  int sockets[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
+    return no_process(request);
+  }
+  pid_t parent = getpid(), child = fork();
+  if (child == 0) {
+    close(sockets[0]);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) {
+      _exit(1);
+    }
+    child_main(sockets[1], kind, request);
+  }
+  close(sockets[1]);
+  if (child < 0) {
+    assay_status status = no_process(request);
+    close(sockets[0]);
+    return status;
+  }
+  return isolated_adopt(kind, request, child, sockets[0], NULL, out);
+}
+
+assay_status isolated_spawn(const struct rung_request *request, pid_t *child, int *socket) {
+  int sockets[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
+    return no_process(request);
+  }
+  pid_t parent = getpid();
+  *child = fork();
+  if (*child == 0) {
+    bool ready = dup2(sockets[1], STDIN_FILENO) >= 0 && dup2(sockets[1], STDOUT_FILENO) >= 0;
+    if (ready && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent) {
+      restore_signals();
+      execvp(request->command[0], (char *const *)request->command);
+    }
+    _exit(127);
+  }
+  close(sockets[1]);
+  *socket = sockets[0];
+  if (*child < 0) {
+    assay_status status = no_process(request);
+    close(sockets[0]);
+    return status;
+  }
+  return status_ok();
 }

@@ -91,9 +91,9 @@ struct rung_answer {
 struct rung;
 struct rung_kind {
   const char *engine;
-  bool replays; /* answers are read, not computed: repeating and reordering runs says nothing */
+  bool replays;    /* answers are read, not computed: repeating and reordering runs says nothing */
   bool keeps_time; /* run() itself ends at the time limit, with RUNG_TIMEOUT */
-  bool foreign; /* somebody else's code is loaded: always in a child process, whose end ends the rung alone */
+  bool foreign;    /* somebody else's code is loaded: always in a child process, whose end ends the rung alone */
   /* Fails with a code of kind BLOCKED (RUNTIME_MISSING, ...) when the runtime is not to be had: the
    * rung is then BLOCKED with that sentence, the gate goes on. */
   assay_status (*open)(const struct rung_request *request, struct rung **out);
@@ -132,7 +132,7 @@ void rung_engines_list(struct text *out);
  * every engine takes them: device, version, tf32, accumulator, allow_fallback. */
 bool rung_setting_is_expectation(const char *key);
 /* Settings of runtimes that may stand beside a rung's name in gate.yaml, as well as under `settings`: library,
- * optimization, execution, plugin, provider_options, config. Each engine still takes or refuses them. */
+ * optimization, execution, plugin, provider_options, config, runtime. Each engine still takes or refuses them. */
 bool rung_setting_is_common(const char *key);
 const char *rung_setting_find(const struct rung_request *request, const char *key); /* NULL when absent */
 /* Fails with RUNG_SETTING on a setting that is neither an expectation nor in `allowed`. */

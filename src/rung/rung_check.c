@@ -17,7 +17,8 @@ bool rung_setting_is_expectation(const char *key) {
 }
 
 bool rung_setting_is_common(const char *key) {
-  static const char *const common[] = {"library", "optimization", "execution", "plugin", "provider_options", "config"};
+  static const char *const common[] = {"library",          "optimization", "execution", "plugin",
+                                       "provider_options", "config",       "runtime"};
   for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
     if (strcmp(common[i], key) == 0) {
       return true;
@@ -114,13 +115,22 @@ static assay_status check_placement(const struct rung_request *request, const ch
   return status_ok();
 }
 
+/* A remote rung is what runs on the other machine. */
+static const char *engine_asked(const struct rung_request *request) {
+  const char *runtime = rung_setting_find(request, "runtime");
+  if (strcmp(request->engine, "remote") != 0) {
+    return request->engine;
+  }
+  return runtime != NULL ? runtime : "assay";
+}
+
 assay_status rung_check_actual(const struct rung_request *request, const struct rung_actual *actual) {
   bool recorded = strcmp(request->engine, "recorded") == 0;
   const char *typed = actual->model_precision != NULL ? actual->model_precision : "fp32";
   const char *precision = request->precision == NULL && !recorded ? typed : request->precision;
   const char *tf32 = rung_setting_find(request, "tf32");
   if (!recorded) {
-    TRY(check_word(request, "engine", request->engine, actual->engine));
+    TRY(check_word(request, "engine", engine_asked(request), actual->engine));
   }
   TRY(check_word(request, "precision", precision, actual->precision));
   TRY(check_word(request, "provider", request->provider, actual->provider));

@@ -31,7 +31,7 @@ void wire_put_tensor(struct text *out, const char *name, const assay_tensor *ten
 }
 
 void wire_put_status(struct text *out, assay_status status) {
-  wire_put_int(out, (int64_t)status.code);
+  wire_put_string(out, assay_code_name(status.code)); /* numbers differ between versions */
   wire_put_string(out, assay_status_where(status));
   wire_put_string(out, assay_status_sentence(status));
 }
@@ -135,6 +135,29 @@ assay_status wire_get_tensor(struct wire_reader *in, struct arena *arena, struct
   return status_ok();
 }
 
+void wire_put_tensors(struct text *out, const struct rung_tensor *tensors, int32_t count) {
+  wire_put_int(out, count);
+  for (int32_t i = 0; i < count; i++) {
+    wire_put_tensor(out, tensors[i].name, &tensors[i].tensor);
+  }
+}
+
+assay_status wire_get_tensors(struct wire_reader *in, struct arena *arena, const struct rung_tensor **out,
+                              int32_t *count) {
+  int64_t n = wire_get_int(in);
+  struct rung_tensor *tensors;
+  if (in->failed || n < 0 || n > INT32_MAX || (uint64_t)n > in->size) {
+    return wire_malformed();
+  }
+  ARENA_NEW(arena, tensors, n + 1);
+  for (int64_t i = 0; i < n; i++) {
+    TRY(wire_get_tensor(in, arena, &tensors[i]));
+  }
+  *out = tensors;
+  *count = (int32_t)n;
+  return status_ok();
+}
+
 static assay_status get_copy(struct wire_reader *in, struct arena *arena, const char **out) {
   const char *string = wire_get_string(in);
   *out = NULL;
@@ -176,10 +199,13 @@ assay_status wire_get_actual(struct wire_reader *in, struct arena *arena, struct
 }
 
 assay_status wire_get_status(struct wire_reader *in) {
-  int64_t code = wire_get_int(in);
-  const char *where = wire_get_string(in), *sentence = wire_get_string(in);
-  if (in->failed || code < 0 || code >= ASSAY_CODE_COUNT || sentence == NULL) {
+  const char *name = wire_get_string(in), *where = wire_get_string(in), *sentence = wire_get_string(in);
+  assay_code code = name != NULL ? assay_code_find(name) : ASSAY_CODE_COUNT;
+  if (in->failed || name == NULL || sentence == NULL) {
     return wire_malformed();
   }
-  return code == ASSAY_OK ? status_ok() : status_make((assay_code)code, where, "%s", sentence);
+  if (code == ASSAY_CODE_COUNT) { /* of another version of assay */
+    return status_make(ASSAY_RUNG_FAILED, where, "%s: %s", name, sentence);
+  }
+  return code == ASSAY_OK ? status_ok() : status_make(code, where, "%s", sentence);
 }
