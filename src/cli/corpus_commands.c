@@ -143,11 +143,8 @@ static assay_status parse_ages(const struct case_options *options, struct arena 
 }
 
 assay_status case_from_options(const struct case_options *options, struct arena *arena, struct corpus_case *out) {
-  *out = (struct corpus_case){.id = options->id,
-                              .sequence = options->sequence,
-                              .forced = options->forced,
-                              .guard = options->guard,
-                              .origin = CASE_ORIGIN_NONE};
+  *out = (struct corpus_case){
+      .id = options->id, .sequence = options->sequence, .forced = options->forced, .origin = CASE_ORIGIN_NONE};
   if (options->forced && !options->sequence) {
     return status_make(ASSAY_USAGE, NULL, "--forced is for sequences; give --sequence too");
   }
@@ -161,7 +158,8 @@ assay_status case_from_options(const struct case_options *options, struct arena 
     }
   }
   TRY(parse_tags(options, arena, out));
-  return parse_ages(options, arena, out);
+  TRY(parse_ages(options, arena, out));
+  return times_from_options(options, arena, out);
 }
 
 assay_status declare_dtypes(const struct case_options *options, struct arena *arena, struct corpus_editor *editor) {

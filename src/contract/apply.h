@@ -22,16 +22,17 @@ struct fed_inputs {
 };
 /* The refusal that these inputs must get: ASSAY_OK when they are valid, otherwise one of
  * INPUT_MISSING, INPUT_EXTRA, INPUT_DTYPE, INPUT_SHAPE, INPUT_HISTORY, INPUT_NAN, INPUT_INF,
- * INPUT_RANGE, INPUT_COLOR, INPUT_STALE, INPUT_TOKENS as the status code, with a sentence. Checked in that order,
- * each kind over all inputs before the next. An image (an input with `color`) that lies outside its
- * legal range by more than the width of that range is INPUT_COLOR, everything else outside is
- * INPUT_RANGE. A state input need not be fed. An age that is not known (NAN) is not checked; one
- * below 0 is stale. Allocates only to make the sentence of a refusal. */
+ * INPUT_RANGE, INPUT_COLOR, INPUT_STALE, INPUT_TOKENS, INPUT_FUTURE, INPUT_SKEW as the status code, with a sentence.
+ * Checked in that order, each kind over all inputs before the next. An image (an input with `color`) that lies outside
+ * its legal range by more than the width of that range is INPUT_COLOR, everything else outside is INPUT_RANGE. A state
+ * input need not be fed. An age that is not known (NAN) is not checked; one below 0 lies in the future. Allocates only
+ * to make the sentence of a refusal. */
 ASSAY_MUST_CHECK assay_status contract_validate(const struct contract *contract, const struct fed_input *inputs,
                                                 size_t n_inputs);
 
-/* The codes named above, in that order. */
-enum { REFUSAL_COUNT = 11 };
+/* The codes named above, in that order, then INPUT_BACKWARDS and INPUT_FROZEN, which take the steps before
+ * (freshness.h). */
+enum { REFUSAL_COUNT = 15 };
 extern const assay_code contract_refusals[REFUSAL_COUNT];
 bool contract_is_refusal(assay_code code);
 
@@ -49,14 +50,6 @@ void contract_decode(const struct contract_output *output, const assay_tensor *r
 /* Component of flat element i, and its step along the horizon axis (0 without one). */
 int32_t contract_component_of(const struct contract_output *output, const assay_tensor *tensor, int64_t i,
                               int64_t *step);
-
-/* Whether an action may be sent: ACTION_SHAPE (empty, short, retyped), ACTION_NONFINITE, ACTION_LIMIT,
- * ACTION_RATE, or ASSAY_OK. Looks at the steps that `execute` names, all of them before the first is
- * sent. `inputs` are what it answers, for decoding; NULL where nothing was fed. `last` has the decoded components of
- * the action sent before, NULL at the start. Nothing is clamped. Allocates only to make the sentence of a refusal. */
-ASSAY_MUST_CHECK assay_status contract_check_action(const struct contract *contract,
-                                                    const struct contract_output *output, const assay_tensor *raw,
-                                                    const struct fed_inputs *inputs, const double *last);
 
 /* The exact comparison of a threshold decision. Value and threshold are both rounded to the tensor's
  * type first, as the robot's own program holds them: in a float32 tensor a value of float32 0.1 is at

@@ -40,6 +40,19 @@ static assay_status read_budget(struct reader *reader, const struct yaml *node, 
   return FIELDS_READ(reader, node, fields, what, member);
 }
 
+static assay_status read_freshness(struct reader *reader, const struct yaml *node, const char *what, void *member) {
+  static const struct field fields[] = {
+      {"max_skew_ms", read_positive, offsetof(struct contract, max_skew_ms), FIELD_OPTIONAL},
+      {"future_ms", read_not_negative, offsetof(struct contract, future_ms), FIELD_OPTIONAL},
+  };
+  return FIELDS_READ(reader, node, fields, what, member);
+}
+
+static assay_status section_external(struct reader *reader, const struct yaml *node, const char *what, void *member) {
+  (void)what, (void)member;
+  return read_external(reader, node);
+}
+
 static assay_status section_inputs(struct reader *reader, const struct yaml *node, const char *what, void *member) {
   (void)what, (void)member;
   return read_inputs(reader, node);
@@ -64,13 +77,14 @@ static const struct field sections[] = {
     {"assay", read_version, 0, FIELD_REQUIRED},
     {"policy", read_text, offsetof(struct contract, policy), FIELD_REQUIRED},
     {"groups", read_groups, 0, FIELD_OPTIONAL}, /* before the sections that name one */
-    {"external", NULL, 0, FIELD_LATER},
     {"model", read_text, offsetof(struct contract, model), FIELD_OPTIONAL},
     {"inputs", section_inputs, 0, FIELD_REQUIRED},
     {"outputs", section_outputs, 0, FIELD_REQUIRED},
     {"state", section_state, 0, FIELD_OPTIONAL},
     {"stages", section_stages, 0, FIELD_OPTIONAL},
     {"timing", read_timing, 0, FIELD_OPTIONAL},
+    {"freshness", read_freshness, 0, FIELD_OPTIONAL},
+    {"external", section_external, 0, FIELD_OPTIONAL},
     {"budget", read_budget, 0, FIELD_OPTIONAL},
 };
 

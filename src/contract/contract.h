@@ -87,6 +87,7 @@ struct contract_input {
   double legal_min, legal_max;     /* after preprocessing; outside is refused */
   double typical_min, typical_max; /* serves coverage */
   double max_age_ms;               /* 0: not limited */
+  int32_t frozen_after;            /* steps without a change after which it is taken for frozen; 0: not watched */
   int32_t history_max;             /* 0: not given; steps of an input that carries history along axis history_axis */
   int32_t history_axis;
   const char *unit; /* NULL when not given */
@@ -170,6 +171,7 @@ struct contract_output {
   const char *axes[ASSAY_RANK_MAX];            /* "batch", "horizon", "component", ... */
   int32_t component_axis, horizon_axis;        /* -1: none */
   int64_t execute_steps;                       /* 0: all steps decide */
+  double max_age_ms;                           /* of the result since its observation; 0: not limited */
   int32_t n_components;                        /* == dim of component_axis; 1 without one */
   const struct contract_component *components; /* in the order of the tensor */
   int32_t n_decisions;                         /* decisions over the whole output: argmax, topk, order */
@@ -219,6 +221,7 @@ struct contract {
   int64_t deadline_misses;                /* -1: not given */
   double budget_ram_mb, budget_engine_mb; /* 0: not given */
   const struct contract_stages *stages;   /* NULL: the policy is the one file `model` */
+  double max_skew_ms, future_ms;          /* freshness; max_skew_ms 0: not limited */
   int32_t n_monitors;
   const struct contract_monitor *monitors; /* external monitors that the guard asks */
   int32_t n_sources, n_files;
@@ -256,5 +259,9 @@ struct signature {
  * CONTRACT_MISMATCH or METADATA_MISMATCH, placed in the contract. */
 ASSAY_MUST_CHECK assay_status contract_bind(const struct contract *contract, const struct signature *signature,
                                             const char *model_path);
+/* The part of it without which nothing can be carried from step to step: the model has the output of every state pair.
+ */
+ASSAY_MUST_CHECK assay_status contract_bind_states(const struct contract *contract, const struct signature *signature,
+                                                   const char *model_path);
 
 #endif

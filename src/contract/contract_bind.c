@@ -136,6 +136,23 @@ static assay_status bind_outputs(const struct contract *contract, const struct s
   return status_ok();
 }
 
+assay_status contract_bind_states(const struct contract *contract, const struct signature *signature,
+                                  const char *model_path) {
+  for (int32_t i = 0; i < contract->n_states; i++) {
+    const struct contract_state *state = &contract->states[i];
+    if (signature_find(signature->outputs, signature->n_outputs, state->output) == NULL) {
+      struct text more = {0};
+      signature_suggest(signature->outputs, signature->n_outputs, state->output, &more);
+      assay_status status = contract_fault(contract, state->mark, ASSAY_CONTRACT_MISMATCH,
+                                           "the state '%s' comes from the output '%s', which %s does not have%s",
+                                           state->input, state->output, model_path, text_string(&more));
+      text_free(&more);
+      return status;
+    }
+  }
+  return status_ok();
+}
+
 assay_status contract_bind(const struct contract *contract, const struct signature *signature, const char *model_path) {
   TRY(bind_inputs(contract, signature, model_path));
   TRY(bind_outputs(contract, signature, model_path));

@@ -122,6 +122,13 @@ assay_status read_size(struct reader *reader, const struct yaml *node, const cha
   return yaml_int(&reader->file, node, what, 1, 65536, (int64_t *)member);
 }
 
+assay_status read_steps(struct reader *reader, const struct yaml *node, const char *what, void *member) {
+  int64_t value = 0;
+  TRY(read_size(reader, node, what, &value));
+  *(int32_t *)member = (int32_t)value;
+  return status_ok();
+}
+
 assay_status read_flag(struct reader *reader, const struct yaml *node, const char *what, void *member) {
   return yaml_bool(&reader->file, node, what, (bool *)member);
 }

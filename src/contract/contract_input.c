@@ -127,6 +127,7 @@ static const struct field input_fields[] = {
     {"legal", input_legal, 0, FIELD_OPTIONAL},
     {"typical", input_typical, 0, FIELD_OPTIONAL},
     {"max_age_ms", read_positive, offsetof(struct contract_input, max_age_ms), FIELD_OPTIONAL},
+    {"frozen_after", read_steps, offsetof(struct contract_input, frozen_after), FIELD_OPTIONAL},
     {"history", input_history, 0, FIELD_OPTIONAL},
     {"preprocess", input_preprocess, 0, FIELD_OPTIONAL},
     {"on_invalid", input_on_invalid, 0, FIELD_OPTIONAL},

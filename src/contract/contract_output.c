@@ -85,6 +85,7 @@ static const struct field output_fields[] = {
     {"shape", output_shape, 0, FIELD_REQUIRED},
     {"axes", output_axes, 0, FIELD_OPTIONAL},
     {"execute", output_execute, 0, FIELD_OPTIONAL},
+    {"max_age_ms", read_positive, offsetof(struct contract_output, max_age_ms), FIELD_OPTIONAL},
     {"decode", NULL, 0, FIELD_OPTIONAL},
     {"unit", NULL, 0, FIELD_OPTIONAL},
     {"raw_unit", NULL, 0, FIELD_OPTIONAL},

@@ -41,6 +41,7 @@ field_read read_positive;     /* double > 0 */
 field_read read_not_negative; /* double >= 0 */
 field_read read_whole;        /* int64_t from 0 to 2^31 - 1 */
 field_read read_size;         /* int64_t from 1 to 65536 */
+field_read read_steps;        /* int32_t from 1 to 65536 */
 field_read read_flag;         /* bool */
 field_read read_dtype;        /* assay_dtype: bool, an integer or a float */
 
@@ -74,6 +75,7 @@ field_read read_groups; /* the top-level `groups`; before anything that may name
 /* The sections of a contract. */
 ASSAY_MUST_CHECK assay_status read_inputs(struct reader *reader, const struct yaml *node);
 ASSAY_MUST_CHECK assay_status read_outputs(struct reader *reader, const struct yaml *node);
+ASSAY_MUST_CHECK assay_status read_external(struct reader *reader, const struct yaml *node);
 ASSAY_MUST_CHECK assay_status read_states(struct reader *reader, const struct yaml *node);
 /* After inputs, outputs and states. */
 ASSAY_MUST_CHECK assay_status read_stages(struct reader *reader, const struct yaml *node);

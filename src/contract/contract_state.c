@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "contract/contract_reader.h"
+#include "contract/finite.h"
 
 /* A pair as it is read; the tensors may be described here instead of under inputs and outputs. */
 struct pair {
@@ -151,8 +152,23 @@ static bool fixed_shape(const struct contract_input *input, int64_t *dims) {
   return true;
 }
 
-static assay_status filled(struct reader *reader, const struct contract_input *input, const int64_t *dims, double value,
+/* A number that the state's type cannot hold would start every sequence from another one. */
+static assay_status check_holds(struct reader *reader, const struct yaml *node, const char *what,
+                                const struct contract_input *input, double value) {
+  unsigned char room[16] = {0};
+  assay_tensor one = {.dtype = input->dtype, .rank = 0, .data = room, .bytes = sizeof room};
+  tensor_set(&one, 0, value);
+  double kept = tensor_get(&one, 0);
+  bool holds = dtype_is_float(input->dtype) ? value_is_finite(kept) : kept == value;
+  return holds ? status_ok()
+               : yaml_error(&reader->file, node->mark, "%s is %.9g, which %s cannot hold", what, value,
+                            assay_dtype_name(input->dtype));
+}
+
+static assay_status filled(struct reader *reader, const struct yaml *node, const char *what,
+                           const struct contract_input *input, const int64_t *dims, double value,
                            assay_tensor *tensor) {
+  TRY(check_holds(reader, node, what, input, value));
   TRY(tensor_new_in(reader->arena, input->dtype, dims, input->rank, tensor));
   int64_t count = tensor_count(tensor);
   for (int64_t i = 0; i < count; i++) {
@@ -218,7 +234,7 @@ static assay_status read_initial(struct reader *reader, const struct yaml *node,
   }
   double value = 0;
   TRY(yaml_double(&reader->file, node, what, true, &value));
-  return filled(reader, input, dims, value, tensor);
+  return filled(reader, node, what, input, dims, value, tensor);
 }
 
 /* A state output that no components describe is one component of its own. */

@@ -1,16 +1,17 @@
 /* Whether what is fed may be fed: the refusals that invalid inputs must get. Pure: the verdict
  * depends on the contract and the inputs alone, and nothing is allocated unless something is
  * refused. NaN is never clamped, an unknown input never ignored. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "contract/apply.h"
+#include "contract/finite.h"
+#include "contract/freshness.h"
 #include "contract/tokens.h"
 
 const assay_code contract_refusals[REFUSAL_COUNT] = {
-    ASSAY_INPUT_MISSING, ASSAY_INPUT_EXTRA, ASSAY_INPUT_DTYPE, ASSAY_INPUT_SHAPE, ASSAY_INPUT_HISTORY, ASSAY_INPUT_NAN,
-    ASSAY_INPUT_INF,     ASSAY_INPUT_RANGE, ASSAY_INPUT_COLOR, ASSAY_INPUT_STALE, ASSAY_INPUT_TOKENS,
+    ASSAY_INPUT_MISSING, ASSAY_INPUT_EXTRA,  ASSAY_INPUT_DTYPE, ASSAY_INPUT_SHAPE,     ASSAY_INPUT_HISTORY,
+    ASSAY_INPUT_NAN,     ASSAY_INPUT_INF,    ASSAY_INPUT_RANGE, ASSAY_INPUT_COLOR,     ASSAY_INPUT_STALE,
+    ASSAY_INPUT_TOKENS,  ASSAY_INPUT_FUTURE, ASSAY_INPUT_SKEW,  ASSAY_INPUT_BACKWARDS, ASSAY_INPUT_FROZEN,
 };
 
 bool contract_is_refusal(assay_code code) {
@@ -134,9 +135,6 @@ static double value_at(const assay_tensor *tensor, int64_t i) {
   return tensor_get(tensor, i);
 }
 
-static bool is_nan_value(double value) { return isnan(value); }
-static bool is_inf_value(double value) { return isinf(value); }
-
 static assay_status check_finite(const struct contract_input *input, const struct fed_input *fed, const char *place,
                                  bool (*is_bad)(double), assay_code code, const char *word) {
   if (!dtype_is_float(input->dtype)) {
@@ -157,11 +155,11 @@ static assay_status check_finite(const struct contract_input *input, const struc
 }
 
 static assay_status check_nan(const struct contract_input *input, const struct fed_input *fed, const char *place) {
-  return check_finite(input, fed, place, is_nan_value, ASSAY_INPUT_NAN, "NaN");
+  return check_finite(input, fed, place, value_is_nan, ASSAY_INPUT_NAN, "NaN");
 }
 
 static assay_status check_inf(const struct contract_input *input, const struct fed_input *fed, const char *place) {
-  return check_finite(input, fed, place, is_inf_value, ASSAY_INPUT_INF, "an infinity");
+  return check_finite(input, fed, place, value_is_inf, ASSAY_INPUT_INF, "an infinity");
 }
 
 /* How far outside the legal range; 0 inside. */
@@ -218,11 +216,11 @@ static assay_status check_color(const struct contract_input *input, const struct
 }
 
 static assay_status check_age(const struct contract_input *input, const struct fed_input *fed, const char *place) {
-  if (input->max_age_ms == 0 || isnan(fed->age_ms) || (fed->age_ms >= 0 && fed->age_ms <= input->max_age_ms)) {
+  if (input->max_age_ms == 0 || value_is_nan(fed->age_ms) || fed->age_ms <= input->max_age_ms) {
     return status_ok();
   }
-  return status_make(ASSAY_INPUT_STALE, place, "input '%s' is %.9g ms old%s, but the contract allows %.9g ms",
-                     input->name, fed->age_ms, fed->age_ms < 0 ? ", which lies in the future" : "", input->max_age_ms);
+  return status_make(ASSAY_INPUT_STALE, place, "input '%s' is %.9g ms old, but the contract allows %.9g ms",
+                     input->name, fed->age_ms, input->max_age_ms);
 }
 
 assay_status contract_validate(const struct contract *contract, const struct fed_input *inputs, size_t n_inputs) {
@@ -241,5 +239,6 @@ assay_status contract_validate(const struct contract *contract, const struct fed
       }
     }
   }
-  return tokens_validate(contract, inputs, n_inputs);
+  TRY(tokens_validate(contract, inputs, n_inputs));
+  return contract_check_ages(contract, inputs, n_inputs);
 }

@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "corpus/case_arrays.h"
 #include "corpus/case_seeds.h"
+#include "corpus/case_times.h"
 
 static void free_arrays(struct case_array *arrays, int32_t count) {
   for (int32_t i = 0; i < count; i++) {
@@ -165,6 +166,7 @@ static assay_status load(const struct corpus *corpus, const struct corpus_case *
   TRY(case_arrays_read(path, &rules, data));
   if (entry->sequence) {
     TRY(check_sequence(path, data));
+    TRY(case_times_check(entry, data->steps, path));
   }
   return check_complete(path, corpus, entry, data);
 }

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "contract/apply.h"
+#include "contract/checks.h"
 #include "contract/yaml.h"
 #include "core/file.h"
 #include "core/memory.h"
 #include "corpus/case_arrays.h"
+#include "corpus/case_times.h"
 
 enum { FORMAT_VERSION = 1, ID_LONGEST = 255 };
 
@@ -172,8 +173,9 @@ static assay_status parse_case_file(const struct yaml_file *file, const struct y
 
 static assay_status parse_case(const struct yaml_file *file, const struct yaml *node, struct corpus *corpus,
                                struct corpus_case *entry) {
-  static const char *const keys[] = {"id",     "file", "digest",  "expect", "sequence",
-                                     "forced", "tags", "ages_ms", "origin", "guard"};
+  static const char *const keys[] = {"id",       "file",   "digest",        "expect",  "sequence",
+                                     "forced",   "tags",   "ages_ms",       "origin",  "guard",
+                                     "times_ms", "now_ms", "result_age_ms", "monitors"};
   const struct yaml *id, *path, *digest, *expect;
   TRY(yaml_keys(file, node, keys, sizeof keys / sizeof *keys, "a case"));
   TRY(yaml_require(file, node, "id", "a case", &id));
@@ -197,7 +199,7 @@ static assay_status parse_case(const struct yaml_file *file, const struct yaml *
   TRY(parse_tags(file, yaml_get(node, "tags"), &corpus->arena, entry));
   TRY(parse_ages(file, yaml_get(node, "ages_ms"), &corpus->arena, entry));
   TRY(parse_origin(file, yaml_get(node, "origin"), &entry->origin));
-  return optional_string(file, node, "guard", &entry->guard);
+  return case_times_parse(file, node, &corpus->arena, entry);
 }
 
 /* An id and where it stands, for finding one that stands twice. */
@@ -319,7 +321,19 @@ static void add_case(struct hash *hash, const struct corpus_case *entry) {
     add_string(hash, "decoder");
     add_string(hash, entry->origin.decoder);
   }
-  add_string(hash, entry->guard);
+  bool whole = entry->n_guard > 0 && entry->guard[0].step < 0;
+  add_string(hash, whole ? guard_answer_name(entry->guard[0].answer) : NULL);
+}
+
+/* What corpora could not always say comes last, and only where it is said: the version of others stays what it was. */
+static void add_times(struct hash *hash, const struct corpus *corpus) {
+  bool given = false;
+  for (int32_t i = 0; i < corpus->n_cases; i++) {
+    given |= case_times_given(&corpus->cases[i]);
+  }
+  for (int32_t i = 0; i < corpus->n_cases && given; i++) {
+    case_times_hash(hash, &corpus->cases[i], add_string);
+  }
 }
 
 static void make_digest(struct corpus *corpus) {
@@ -340,6 +354,7 @@ static void make_digest(struct corpus *corpus) {
   for (int32_t i = 0; i < corpus->n_cases; i++) {
     add_case(&hash, &corpus->cases[i]);
   }
+  add_times(&hash, corpus);
   hash_end(&hash, corpus->digest);
 }
 

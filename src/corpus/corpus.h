@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "contract/monitors.h"
 #include "core/arena.h"
 #include "core/hash.h"
 #include "tensor/tensor.h"
@@ -21,6 +22,27 @@ struct case_tag {
 struct case_age {
   const char *input;
   double ms;
+};
+
+/* Numbers that a case states: one for all of its steps, or one a step; n 0: not given. */
+struct case_series {
+  int32_t n;
+  const double *values;
+};
+struct case_time {
+  const char *input;
+  struct case_series ms; /* when it was measured, on the clock of now_ms */
+};
+/* What a monitor answered: once for all steps, or once a step. */
+struct case_monitor {
+  const char *name;
+  int32_t n;
+  const struct monitor_reading *readings;
+};
+/* The answer expected of the guard: to the whole case (step -1: its first refusal, or accept), or to one step. */
+struct case_guard {
+  int64_t step;
+  assay_code answer;
 };
 
 /* Where a case comes from. Strings are NULL and numbers -1 when not given. */
@@ -47,7 +69,14 @@ struct corpus_case {
   const struct case_tag *tags;
   const struct case_age *ages;
   struct case_origin origin;
-  const char *guard; /* the answer expected of the guard; NULL when not given */
+  /* When things were, and what stood beside the policy (case_times.h). */
+  struct case_series now_ms, result_age_ms;
+  int32_t n_times, n_monitors, n_guard;
+  const struct case_time *times; /* sorted by input */
+  bool has_monitors;             /* monitors were asked; false: nothing is known of them */
+  const struct case_monitor *monitors;
+  bool guard_each;                /* a list: every step has its answer */
+  const struct case_guard *guard; /* by step; n_guard 0: not given */
 };
 
 /* An array whose values are stored as unsigned bits because NumPy lacks the type. */

@@ -12,6 +12,7 @@
 #include "core/memory.h"
 #include "corpus/case_arrays.h"
 #include "corpus/case_seeds.h"
+#include "corpus/case_times.h"
 #include "corpus/corpus_list.h"
 
 enum { FORMAT_VERSION = 1, FILE_NAME_LONGEST = 255 };
@@ -135,7 +136,7 @@ static void write_case(struct text *out, const struct corpus_case *entry) {
     write_ages(out, entry);
   }
   write_origin(out, &entry->origin);
-  write_pair(out, "    ", "guard", entry->guard);
+  case_times_write(out, entry);
 }
 
 /* What YAML cannot carry (a name that is not UTF-8) must not make a corpus that nobody can open. */
@@ -321,7 +322,8 @@ static assay_status copy_ages(struct corpus_editor *editor, struct corpus_case *
 static assay_status copy_case(struct corpus_editor *editor, struct corpus_case *entry) {
   TRY(copy_string(editor, &entry->id));
   TRY(copy_string(editor, &entry->file));
-  TRY(copy_string(editor, &entry->guard));
+  TRY(case_times_valid(entry));
+  TRY(case_times_copy(&editor->arena, entry));
   TRY(copy_string(editor, &entry->origin.file));
   TRY(copy_string(editor, &entry->origin.digest));
   TRY(copy_string(editor, &entry->origin.decoder));

@@ -8,6 +8,7 @@
 
 #include "contract/apply.h"
 #include "core/memory.h"
+#include "corpus/case_times.h"
 #include "corpus/corpus_list.h"
 #include "corpus/coverage_watch.h"
 
@@ -213,19 +214,20 @@ static assay_status see_sample(struct survey *survey, const struct case_data *da
   return status_ok();
 }
 
-static assay_status see_ages(struct survey *survey, const struct corpus_case *entry) {
-  for (int32_t a = 0; a < entry->n_ages; a++) {
-    for (int32_t i = 0; i < survey->n_inputs; i++) {
-      struct coverage_input *input = &survey->inputs[i].input;
-      if (strcmp(input->name, entry->ages[a].input) == 0) {
-        double ms = entry->ages[a].ms;
-        input->n_ages++;
+static void see_ages(struct survey *survey, const struct corpus_case *entry, int64_t steps) {
+  for (int32_t i = 0; i < survey->n_inputs; i++) {
+    struct coverage_input *input = &survey->inputs[i].input;
+    bool known = false;
+    for (int64_t step = 0; step < steps; step++) {
+      double ms = case_age_at(entry, input->name, step);
+      if (!isnan(ms)) {
+        known = true;
         input->age_min = ms < input->age_min || isnan(input->age_min) ? ms : input->age_min;
         input->age_max = ms > input->age_max || isnan(input->age_max) ? ms : input->age_max;
       }
     }
+    input->n_ages += known;
   }
-  return status_ok();
 }
 
 /* One seed of a case, of which a case of its own stands for all that they share. */
@@ -248,8 +250,8 @@ static assay_status see_seed(struct survey *survey, int32_t index, int32_t seed,
     for (int64_t step = 0; step < data->steps && assay_status_ok(status); step++) {
       status = see_sample(survey, data, entry, step);
     }
-    if (assay_status_ok(status) && seed == 0) {
-      status = see_ages(survey, entry);
+    if (seed == 0) {
+      see_ages(survey, entry, data->steps);
     }
   }
   case_data_free(data);

@@ -46,15 +46,20 @@ static bool refusal_applies(const struct contract *contract, assay_code code) {
   }
   for (int32_t i = 0; i < contract->n_inputs; i++) {
     const struct contract_input *input = &contract->inputs[i];
+    bool timed = input->max_age_ms > 0 || contract->max_skew_ms > 0;
     if ((code == ASSAY_INPUT_STALE && input->max_age_ms > 0) ||
         (code == ASSAY_INPUT_HISTORY && input->history_max > 0) || (code == ASSAY_INPUT_RANGE && input->has_legal) ||
         (code == ASSAY_INPUT_TOKENS && input->tokens != NULL) ||
-        (code == ASSAY_INPUT_COLOR && input->has_legal && input->color != NULL)) {
+        (code == ASSAY_INPUT_COLOR && input->has_legal && input->color != NULL) ||
+        (code == ASSAY_INPUT_FROZEN && input->frozen_after > 0) ||
+        ((code == ASSAY_INPUT_FUTURE || code == ASSAY_INPUT_BACKWARDS) && timed) ||
+        (code == ASSAY_INPUT_SKEW && contract->max_skew_ms > 0)) {
       return true;
     }
   }
   return code != ASSAY_INPUT_STALE && code != ASSAY_INPUT_HISTORY && code != ASSAY_INPUT_RANGE &&
-         code != ASSAY_INPUT_COLOR && code != ASSAY_INPUT_TOKENS;
+         code != ASSAY_INPUT_COLOR && code != ASSAY_INPUT_TOKENS && code != ASSAY_INPUT_FROZEN &&
+         code != ASSAY_INPUT_FUTURE && code != ASSAY_INPUT_BACKWARDS && code != ASSAY_INPUT_SKEW;
 }
 
 assay_status coverage_count_refusals(struct coverage *coverage) {
@@ -99,7 +104,7 @@ assay_status coverage_count_lineage(struct coverage *coverage) {
     coverage->n_refused += entry->refuse;
     coverage->n_answered += !entry->refuse;
     coverage->n_forced += entry->forced;
-    coverage->n_with_guard += entry->guard != NULL;
+    coverage->n_with_guard += entry->n_guard > 0;
     if (entry->origin.file != NULL) {
       list[coverage->n_with_origin++] = entry->origin.digest != NULL ? entry->origin.digest : entry->origin.file;
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "contract/apply.h"
+#include "corpus/case_times.h"
 #include "gate/plan.h"
 
 /* --- inputs ------------------------------------------------------------------ */
@@ -75,7 +76,7 @@ static assay_status list_measured(struct fed_case *fed) {
     const struct rung_tensor *inputs = fed->inputs + (size_t)step * n;
     struct fed_input *row = items + (size_t)step * n;
     for (size_t i = 0; i < n; i++) {
-      row[i] = (struct fed_input){inputs[i].name, &inputs[i].tensor, case_age(fed->entry, inputs[i].name)};
+      row[i] = (struct fed_input){inputs[i].name, &inputs[i].tensor, case_age_at(fed->entry, inputs[i].name, step)};
     }
     fed->measured[step] = (struct fed_inputs){row, n};
   }

@@ -9,6 +9,7 @@
 
 #include "core/memory.h"
 #include "gate/assemble_decisions.h"
+#include "gate/assemble_guard.h"
 #include "gate/judge.h"
 #include "gate/seeds.h"
 
@@ -27,10 +28,18 @@ assay_status noise_floors_make(const struct plan *plan, struct arena *arena, con
 
 /* --- groups ----------------------------------------------------------------------- */
 
-/* Which pairs belong to a group: those of a tag's value, or of a magnitude of the reference. */
+/* Which pairs belong to a group: those of a tag's value, of a guard's answer, or of a magnitude of the reference. */
 struct group_key {
-  const char *key, *value; /* of a tag; NULL for a magnitude */
+  const char *key, *value; /* of a tag, or "guard" with its answer; NULL for a magnitude */
+  bool guard;
+  assay_code answer;
   int magnitude;
+};
+
+/* What the pairs of a component are sorted into groups by. */
+struct grouping {
+  const struct plan *plan;
+  const struct guard_answers *answers;
 };
 
 static bool case_has_tag(const struct corpus_case *entry, const char *key, const char *value) {
@@ -42,17 +51,21 @@ static bool case_has_tag(const struct corpus_case *entry, const char *key, const
   return false;
 }
 
-static bool belongs(const struct plan *plan, const struct group_key *key, const struct drift_pair *physical) {
-  return key->key != NULL ? case_has_tag(&plan->cases.entries[physical->case_index], key->key, key->value)
+static bool belongs(const struct grouping *grouping, const struct group_key *key, const struct drift_pair *physical) {
+  assay_code answer;
+  if (key->guard) {
+    return guard_answer_at(grouping->answers, physical->case_index, physical->step, &answer) && answer == key->answer;
+  }
+  return key->key != NULL ? case_has_tag(&grouping->plan->cases.entries[physical->case_index], key->key, key->value)
                           : drift_magnitude(physical->expected) == key->magnitude;
 }
 
 /* Both lists in step: element i of one is element i of the other. */
-static void pick(const struct plan *plan, const struct group_key *key, const struct component_pairs *pairs,
+static void pick(const struct grouping *grouping, const struct group_key *key, const struct component_pairs *pairs,
                  struct pair_list *raw, struct pair_list *physical) {
   raw->count = physical->count = 0;
   for (size_t i = 0; i < pairs->physical.count; i++) {
-    if (belongs(plan, key, &pairs->physical.items[i])) {
+    if (belongs(grouping, key, &pairs->physical.items[i])) {
       raw->items[raw->count++] = pairs->raw.items[i];
       physical->items[physical->count++] = pairs->physical.items[i];
     }
@@ -66,8 +79,18 @@ static int compare_keys(const void *left, const void *right) {
   return order != 0 ? order : strcmp(a->value, b->value);
 }
 
-static assay_status find_keys(const struct plan *plan, struct arena *arena, struct group_key **out, size_t *count) {
-  size_t most = DRIFT_MAGNITUDES, n = 0, unique = 0;
+static bool was_given(const struct guard_answers *answers, assay_code answer) {
+  for (size_t i = 0; i < answers->n; i++) {
+    if (answers->steps[i]->expected == answer) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static assay_status find_keys(const struct plan *plan, const struct guard_answers *answers, struct arena *arena,
+                              struct group_key **out, size_t *count) {
+  size_t most = DRIFT_MAGNITUDES + GUARD_ANSWER_COUNT, n = 0, unique = 0;
   for (int32_t v = 0; v < plan->n_valid; v++) {
     most += (size_t)plan->cases.entries[plan->valid[v]].n_tags;
   }
@@ -76,7 +99,7 @@ static assay_status find_keys(const struct plan *plan, struct arena *arena, stru
   for (int32_t v = 0; v < plan->n_valid; v++) {
     const struct corpus_case *entry = &plan->cases.entries[plan->valid[v]];
     for (int32_t t = 0; t < entry->n_tags; t++) {
-      keys[n++] = (struct group_key){entry->tags[t].key, entry->tags[t].value, 0};
+      keys[n++] = (struct group_key){.key = entry->tags[t].key, .value = entry->tags[t].value};
     }
   }
   if (n > 1) {
@@ -87,28 +110,36 @@ static assay_status find_keys(const struct plan *plan, struct arena *arena, stru
       keys[unique++] = keys[i];
     }
   }
+  for (int a = 0; a < GUARD_ANSWER_COUNT; a++) {
+    if (was_given(answers, guard_answers[a])) {
+      keys[unique++] = (struct group_key){
+          .key = "guard", .value = guard_answer_name(guard_answers[a]), .guard = true, .answer = guard_answers[a]};
+    }
+  }
   for (int m = 0; m < DRIFT_MAGNITUDES; m++) {
-    keys[unique++] = (struct group_key){NULL, NULL, m};
+    keys[unique++] = (struct group_key){.magnitude = m};
   }
   *out = keys;
   *count = unique;
   return status_ok();
 }
 
-static assay_status make_groups(const struct plan *plan, const struct contract_output *output,
+static assay_status make_groups(const struct rung_measured *measured, const struct contract_output *output,
                                 const struct contract_component *component, const struct component_pairs *pairs,
-                                struct arena *arena, struct component_result *out) {
+                                const struct guard_answers *answers, struct arena *arena,
+                                struct component_result *out) {
+  const struct grouping grouping = {.plan = measured->plan, .answers = answers};
   struct group_key *keys = NULL;
   size_t n_keys = 0, n = pairs->physical.count;
   struct drift_group *groups;
-  TRY(find_keys(plan, arena, &keys, &n_keys));
+  TRY(find_keys(measured->plan, answers, arena, &keys, &n_keys));
   ARENA_NEW(arena, groups, n_keys);
   struct pair_list raw = {.items = memory_alloc(n + 1, sizeof *raw.items)};
   struct pair_list physical = {.items = memory_alloc(n + 1, sizeof *physical.items)};
   assay_status status =
       raw.items == NULL || physical.items == NULL ? status_no_memory(n * sizeof *raw.items) : status_ok();
   for (size_t k = 0; k < n_keys && assay_status_ok(status); k++) {
-    pick(plan, &keys[k], pairs, &raw, &physical);
+    pick(&grouping, &keys[k], pairs, &raw, &physical);
     if (physical.count > 0) {
       struct drift_group *group = &groups[out->n_groups++];
       group->by = keys[k].key != NULL ? keys[k].key : "magnitude";
@@ -279,7 +310,8 @@ static bool output_has_decision(const struct contract_output *output, const stru
   return component->has_decision || output->n_decisions > 0;
 }
 
-static assay_status assemble_component(const struct rung_measured *measured, int32_t c, struct arena *arena,
+static assay_status assemble_component(const struct rung_measured *measured, int32_t c,
+                                       const struct guard_answers *answers, struct arena *arena,
                                        struct gate_reasons *reasons, struct component_result *out) {
   const struct plan_output *planned;
   const struct contract_component *component = plan_component(measured->plan, c, &planned);
@@ -297,7 +329,7 @@ static assay_status assemble_component(const struct rung_measured *measured, int
   out->raw_decides = out->tolerance.given && out->tolerance.raw;
   TRY(measure_both(output, component, &out->tolerance, &pairs->raw, &pairs->physical, &out->drift));
   TRY(measure_both(output, component, &out->tolerance, &pairs->rest_raw, &pairs->rest_physical, &out->rest));
-  TRY(make_groups(measured->plan, output, component, pairs, arena, out));
+  TRY(make_groups(measured, output, component, pairs, answers, arena, out));
   out->raw_noise = noise_of(floors->self.raw[c], floors->rounding.raw[c], floors->floor.raw[c]);
   out->physical_noise = noise_of(floors->self.physical[c], floors->rounding.physical[c], floors->floor.physical[c]);
   out->raw_distinguishable = !(out->drift.raw.max <= out->raw_noise.floor);
@@ -424,10 +456,12 @@ assay_status assemble_rung(const struct rung_measured *measured, struct arena *a
   ARENA_NEW(arena, out->components, plan->n_components + 1);
   ARENA_NEW(arena, out->outputs, plan->n_outputs + 1);
   ARENA_NEW(arena, out->decisions, measure->n_decisions + 1);
+  struct guard_answers answers;
+  TRY(guard_answers_make(&measure->guard, arena, &answers));
   out->noise = measured->pass->done;
   for (int32_t c = 0; c < plan->n_components; c++) {
     struct component_result *component = &out->components[out->n_components++];
-    TRY(assemble_component(measured, c, arena, &out->reasons, component));
+    TRY(assemble_component(measured, c, &answers, arena, &out->reasons, component));
     out->elements += component->decides ? component->drift.raw.n : 0;
     out->noise.history_max = larger(out->noise.history_max, measured->pass->history.raw[c]);
   }
@@ -439,6 +473,7 @@ assay_status assemble_rung(const struct rung_measured *measured, struct arena *a
     out->n_decisions++;
     mark_flipped(out, &out->decisions[d]);
   }
+  TRY(assemble_guard(&measure->guard, out, arena));
   sort_worst_first(out->components, out->n_components);
   return seeds_spread(measured, arena, out);
 }

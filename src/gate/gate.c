@@ -7,6 +7,7 @@
 
 #include "contract/stages.h"
 #include "gate/assemble.h"
+#include "gate/assemble_guard.h"
 #include "gate/golden.h"
 #include "gate/guard_check.h"
 #include "gate/judge.h"
@@ -50,7 +51,7 @@ static assay_status check_recorded(struct gate_state *state, const struct fed_ca
     status = golden_check_answer(&state->plan, fed, &answer, who, false, &result->arena, &result->reasons);
   }
   if (assay_status_ok(status)) {
-    status = guard_check_golden(&state->plan, fed, &answer, &result->arena, &result->reasons);
+    status = guard_check_golden(&state->plan, fed, &answer, false, who, &result->arena, &result->reasons);
   }
   answer_free(&answer);
   return status;
@@ -146,8 +147,11 @@ static assay_status take_reference(void *user, const struct fed_case *fed, int32
   if (state->work->no_verdict) {
     return status_ok();
   }
-  return golden_check_answer(&state->plan, fed, answer, sink->rung->request.name, sink->rung->pass.wide,
-                             &state->result->arena, &state->result->reasons);
+  const char *who = sink->rung->request.name;
+  struct gate_result *result = state->result;
+  bool wide = sink->rung->pass.wide;
+  TRY(golden_check_answer(&state->plan, fed, answer, who, wide, &result->arena, &result->reasons));
+  return guard_check_golden(&state->plan, fed, answer, wide, who, &result->arena, &result->reasons);
 }
 
 static assay_status take_candidate(void *user, const struct fed_case *fed, int32_t valid, const struct answer *answer) {
@@ -155,7 +159,6 @@ static assay_status take_candidate(void *user, const struct fed_case *fed, int32
   struct gate_state *state = sink->state;
   struct rung_state *rung = sink->rung;
   int32_t reference = state->work->reference_rung;
-  TRY(guard_check_rung(&state->plan, fed, answer, &state->result->arena, rung->pass.reasons));
   if (reference >= 0) {
     const struct pass *from = &state->rungs[reference].pass;
     if (rung->stages != NULL) {
@@ -381,6 +384,18 @@ static const struct measure *any_measure(const struct gate_state *state) {
   return NULL;
 }
 
+/* A case whose guard's answer hangs on the reference's own noise. Every rung was held against the same reference. */
+static assay_status judge_guard_reference(struct gate_state *state) {
+  struct gate_result *result = state->result;
+  for (int32_t r = 0; r < state->work->n_rungs; r++) {
+    const struct measure *measure = state->rungs[r].measure;
+    if (measure != NULL && measure->guard.count > 0) {
+      return guard_judge_reference(&measure->guard, &state->floors, &result->arena, &result->reasons);
+    }
+  }
+  return status_ok();
+}
+
 static bool is_unstable(const struct gate_reasons *reasons) {
   for (int32_t i = 0; i < reasons->count; i++) {
     if (reasons->items[i].code == ASSAY_UNSTABLE_REFERENCE) {
@@ -417,6 +432,7 @@ static assay_status judge(struct gate_state *state) {
   TRY(judge_reference_rung(state));
   TRY(assemble_reference(&state->plan, any_measure(state), &state->floors, history, result->reference, &result->arena,
                          &result->reasons));
+  TRY(judge_guard_reference(state));
   bool unstable = is_unstable(&result->reasons);
   for (int32_t r = 0; r < state->work->n_rungs; r++) {
     if (r != reference) {

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "contract/apply.h"
+#include "corpus/case_times.h"
+#include "gate/time_check.h"
 
 assay_status golden_say(struct arena *arena, struct gate_reasons *reasons, struct gate_reason reason,
                         const struct fed_case *fed, int64_t step, const char *format, ...) {
@@ -22,7 +23,7 @@ assay_status golden_say(struct arena *arena, struct gate_reasons *reasons, struc
 
 /* Everything that the case would feed at `step`, also what the contract does not know. */
 static assay_status validate_step(const struct plan *plan, const struct fed_case *fed, int64_t step,
-                                  struct arena *scratch, assay_status *refusal) {
+                                  struct input_watch *watches, struct arena *scratch, assay_status *refusal) {
   const struct contract *contract = plan->contract;
   struct fed_input *inputs;
   assay_tensor *tensors;
@@ -31,28 +32,28 @@ static assay_status validate_step(const struct plan *plan, const struct fed_case
   ARENA_NEW(scratch, tensors, most + 1);
   for (int32_t i = 0; i < fed->n_inputs; i++) {
     const struct rung_tensor *input = &fed->inputs[step * fed->n_inputs + i];
-    inputs[count++] = (struct fed_input){input->name, &input->tensor, case_age(fed->entry, input->name)};
+    inputs[count++] = (struct fed_input){input->name, &input->tensor, case_age_at(fed->entry, input->name, step)};
   }
   for (int32_t i = 0; i < fed->data->n_inputs; i++) {
     const struct case_array *array = &fed->data->inputs[i];
     const struct contract_input *input = contract_find_input(contract, array->name);
     if (input == NULL || input->is_state) {
       tensors[count] = case_step(fed->data, fed->entry, &array->tensor, step);
-      inputs[count] = (struct fed_input){array->name, &tensors[count], case_age(fed->entry, array->name)};
+      inputs[count] = (struct fed_input){array->name, &tensors[count], case_age_at(fed->entry, array->name, step)};
       count++;
     }
   }
-  *refusal = contract_validate(contract, inputs, count);
-  return status_ok();
+  return time_check_step(contract, fed->entry, step, &(struct fed_inputs){inputs, count}, watches, scratch, refusal);
 }
 
 static assay_status check_validity(const struct plan *plan, const struct fed_case *fed, struct arena *arena,
                                    struct gate_reasons *reasons) {
   struct arena scratch = {0};
-  assay_status status = status_ok();
+  struct input_watch *watches = arena_alloc(&scratch, (size_t)plan->contract->n_inputs + 1, sizeof *watches);
+  assay_status status = watches != NULL ? status_ok() : status_no_memory(sizeof *watches);
   for (int64_t step = 0; step < fed->steps && assay_status_ok(status); step++) {
     assay_status refusal = status_ok();
-    status = validate_step(plan, fed, step, &scratch, &refusal);
+    status = validate_step(plan, fed, step, watches, &scratch, &refusal);
     bool refused = !assay_status_ok(refusal);
     if (refused && assay_status_ok(status)) {
       status = golden_say(arena, reasons, gate_reason_of(ASSAY_INVALID_GOLDEN), fed, step,
@@ -68,24 +69,9 @@ static assay_status check_validity(const struct plan *plan, const struct fed_cas
   return status;
 }
 
-/* An age of a name that is no input would be checked by nobody. */
-static assay_status check_ages(const struct plan *plan, const struct fed_case *fed, struct arena *arena,
-                               struct gate_reasons *reasons) {
-  for (int32_t i = 0; i < fed->entry->n_ages; i++) {
-    const char *name = fed->entry->ages[i].input;
-    if (contract_find_input(plan->contract, name) == NULL) {
-      TRY(golden_say(
-          arena, reasons, gate_reason_of(ASSAY_INVALID_GOLDEN), fed, -1,
-          "case '%s' gives the age of '%s', which is no input of the contract; correct ages_ms in corpus.yaml",
-          fed->entry->id, name));
-    }
-  }
-  return status_ok();
-}
-
 assay_status golden_check_inputs(const struct plan *plan, const struct fed_case *fed, struct arena *arena,
                                  struct gate_reasons *reasons) {
-  TRY(check_ages(plan, fed, arena, reasons));
+  TRY(time_check_names(plan, fed, arena, reasons));
   TRY(check_validity(plan, fed, arena, reasons));
   return golden_check_recomputed(plan, fed, arena, reasons);
 }

@@ -2,12 +2,14 @@
  * a case as refused for another reason. */
 #include <string.h>
 
-#include "contract/apply.h"
+#include "corpus/case_times.h"
 #include "gate/golden.h"
+#include "gate/time_check.h"
 
 /* The refusal that one step of an invalid case gets: preprocessing may refuse raw data itself. */
 static assay_status refuse_step(const struct plan *plan, const struct corpus_case *entry, const struct case_data *data,
-                                int64_t step, struct arena *scratch, assay_status *refusal) {
+                                int64_t step, struct input_watch *watches, struct arena *scratch,
+                                assay_status *refusal) {
   const struct contract *contract = plan->contract;
   size_t most = (size_t)data->n_inputs + (size_t)contract->n_inputs;
   struct fed_input *inputs;
@@ -17,7 +19,8 @@ static assay_status refuse_step(const struct plan *plan, const struct corpus_cas
   ARENA_NEW(scratch, tensors, most + 1);
   for (int32_t i = 0; i < data->n_inputs; i++) {
     tensors[count] = case_step(data, entry, &data->inputs[i].tensor, step);
-    inputs[count] = (struct fed_input){data->inputs[i].name, &tensors[count], case_age(entry, data->inputs[i].name)};
+    inputs[count] =
+        (struct fed_input){data->inputs[i].name, &tensors[count], case_age_at(entry, data->inputs[i].name, step)};
     count++;
   }
   for (int32_t i = 0; i < contract->n_inputs; i++) {
@@ -38,12 +41,11 @@ static assay_status refuse_step(const struct plan *plan, const struct corpus_cas
       }
       tensor_free(&made);
       TRY(copied);
-      inputs[count] = (struct fed_input){input->name, &tensors[count], case_age(entry, input->name)};
+      inputs[count] = (struct fed_input){input->name, &tensors[count], case_age_at(entry, input->name, step)};
       count++;
     }
   }
-  *refusal = contract_validate(contract, inputs, count);
-  return status_ok();
+  return time_check_step(contract, entry, step, &(struct fed_inputs){inputs, count}, watches, scratch, refusal);
 }
 
 static assay_status find_refusal(const struct plan *plan, const struct corpus_case *entry, const struct case_data *data,
@@ -51,8 +53,12 @@ static assay_status find_refusal(const struct plan *plan, const struct corpus_ca
   struct arena scratch = {0};
   assay_status status = status_ok();
   int64_t steps = entry->sequence ? data->steps : 1;
+  struct input_watch *watches = arena_alloc(&scratch, (size_t)plan->contract->n_inputs + 1, sizeof *watches);
+  if (watches == NULL) {
+    return status_no_memory(sizeof *watches);
+  }
   for (int64_t step = 0; step < steps && assay_status_ok(status) && assay_status_ok(*refusal); step++) {
-    status = refuse_step(plan, entry, data, step, &scratch, refusal);
+    status = refuse_step(plan, entry, data, step, watches, &scratch, refusal);
   }
   arena_free(&scratch);
   return status;

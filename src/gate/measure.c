@@ -42,6 +42,9 @@ assay_status measure_open(const struct plan *plan, struct measure **out) {
   measure->types = arena_alloc(&measure->arena, (size_t)plan->n_outputs + 1, sizeof *measure->types);
   assay_status status =
       measure->components == NULL || measure->types == NULL ? status_no_memory(0) : count_decisions(measure);
+  if (assay_status_ok(status)) {
+    status = guard_list_open(plan, &measure->arena, &measure->guard);
+  }
   if (!assay_status_ok(status)) {
     measure_close(measure);
     return status;
@@ -64,6 +67,7 @@ void measure_close(struct measure *measure) {
   for (int32_t d = 0; d < measure->n_decisions; d++) {
     memory_free(measure->decisions[d].items);
   }
+  guard_list_close(&measure->guard);
   arena_free(&measure->arena);
   memory_free(measure);
 }
@@ -422,7 +426,7 @@ assay_status measure_case(struct measure *measure, const struct fed_case *fed, c
     }
   }
   memory_free(begins);
-  return status;
+  return assay_status_ok(status) ? guard_list_case(&measure->guard, fed, expected, actual, wide) : status;
 }
 
 /* --- noise ------------------------------------------------------------------------ */

@@ -3,6 +3,7 @@
 #ifndef GATE_MEASURE_H
 #define GATE_MEASURE_H
 
+#include "gate/guard_check.h"
 #include "gate/plan.h"
 #include "gate/result.h"
 
@@ -36,6 +37,7 @@ struct measure {
   struct component_pairs *components; /* plan->n_components */
   struct decision_list *decisions;
   int32_t n_decisions;
+  struct guard_list guard;
   const char **types; /* per output: "float32[1,3]" of the first answer; in the arena */
   struct arena arena;
 };

@@ -81,6 +81,7 @@ static assay_status bind_inputs(const struct contract *contract, const struct mo
   struct signature signature;
   struct signature_tensor *outputs;
   TRY(model_signature(model, arena, &signature));
+  TRY(contract_bind_states(contract, &signature, model->path));
   ARENA_NEW(arena, outputs, contract->n_outputs + 1);
   for (int32_t i = 0; i < contract->n_outputs; i++) {
     const struct contract_output *output = &contract->outputs[i];

@@ -106,6 +106,37 @@ struct seed_spread {
   double reference_range, reference_deviation; /* the largest range of one element; root mean square deviation */
 };
 
+/* One answer of the guard: how often the reference got it, and how often the rung. */
+struct guard_tally {
+  const char *answer; /* "accept", or a code */
+  int64_t expected, actual;
+};
+
+/* One step whose answer changed, or could have. */
+struct guard_case {
+  const char *case_id;
+  int64_t step; /* -1: the case is no sequence */
+  bool flipped;
+  bool stated; /* the case states the expected answer */
+  const char *expected, *actual;
+  const char *output, *component, *unit; /* where the reference is nearest to another answer; NULL: no value decides */
+  double margin;                         /* how far from it; NAN: no value decides */
+  const char *sentence;                  /* the refusal of a flip; else NULL */
+};
+
+/* What the guard answers to the reference and to a rung. */
+struct guard_result {
+  bool asked;  /* false: no output goes to a motor, or nothing was answered */
+  bool guards; /* the contract gives limits, ages or monitors */
+  enum verdict verdict;
+  int64_t n, stated, flips, low_margin; /* steps; low_margin: not flipped, but nearer than the drift */
+  int64_t n_monitors, without_monitors; /* of the contract; steps of cases that say nothing of monitors */
+  double smallest_margin;
+  int32_t n_tally, n_cases;
+  const struct guard_tally *tally;
+  const struct guard_case *cases; /* flips first */
+};
+
 /* What was done to learn a runtime's own noise, and what came out. */
 struct noise_result {
   bool self_measured, rounding_measured;
@@ -158,6 +189,7 @@ struct rung_result {
   const struct loop_result *loops;
   const char
       *alone_how; /* one sentence: what the stages were fed to answer alone, or why they were not; NULL: no stages */
+  struct guard_result guard;
   struct noise_result noise;
   int64_t cases_run, steps_run, elements; /* elements: compared, of what decides */
   int64_t time_ns;                        /* of running all cases once */

@@ -136,14 +136,15 @@ static void refuses_each_kind(void **state) {
   feed.inputs[1].age_ms = (double)INFINITY;
   REFUSED(ASSAY_INPUT_STALE, "inf");
   feed.inputs[1].age_ms = -1;
-  REFUSED(ASSAY_INPUT_STALE, "future");
+  REFUSED(ASSAY_INPUT_FUTURE, "lies 1 ms in the future");
 }
 
 /* Several faults at once: the first kind in the documented order is the answer. */
 static void answers_in_order(void **state) {
   (void)state;
-  static const assay_code order[] = {ASSAY_INPUT_EXTRA, ASSAY_INPUT_DTYPE, ASSAY_INPUT_SHAPE, ASSAY_INPUT_NAN,
-                                     ASSAY_INPUT_INF,   ASSAY_INPUT_RANGE, ASSAY_INPUT_COLOR, ASSAY_INPUT_STALE};
+  static const assay_code order[] = {ASSAY_INPUT_EXTRA,  ASSAY_INPUT_DTYPE, ASSAY_INPUT_SHAPE, ASSAY_INPUT_NAN,
+                                     ASSAY_INPUT_INF,    ASSAY_INPUT_RANGE, ASSAY_INPUT_COLOR, ASSAY_INPUT_STALE,
+                                     ASSAY_INPUT_FUTURE, ASSAY_INPUT_SKEW};
   for (size_t first = 0; first < sizeof order / sizeof *order; first++) {
     fill(&feed);
     for (size_t i = first; i < sizeof order / sizeof *order; i++) {
@@ -168,6 +169,12 @@ static void answers_in_order(void **state) {
           break;
         case ASSAY_INPUT_COLOR:
           feed.img[0] = 200;
+          break;
+        case ASSAY_INPUT_FUTURE:
+          feed.inputs[2].age_ms = -1;
+          break;
+        case ASSAY_INPUT_SKEW: /* obs is 1e9 ms old */
+          contract->max_skew_ms = 30;
           break;
         default:
           feed.inputs[1].age_ms = 101;

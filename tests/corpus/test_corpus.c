@@ -24,6 +24,7 @@ static char *make_corpus(void) {
   build_u8(builder, "raw/front", "3,2", (const uint8_t[]){1, 2, 3, 4, 5, 6});
   const struct case_tag tags[] = {{"light", "dark"}, {"block", "yes"}};
   const struct case_age ages[] = {{"x", 20.1}};
+  const struct case_guard guard = {-1, ASSAY_OK};
   build_case(builder, &(struct corpus_case){.id = "ep 1/α",
                                             .sequence = true,
                                             .forced = true,
@@ -38,7 +39,8 @@ static char *make_corpus(void) {
                                                        .frame = 120,
                                                        .frames = 3,
                                                        .stride = 2},
-                                            .guard = "ok"});
+                                            .n_guard = 1,
+                                            .guard = &guard});
   build_i64(builder, "inputs/x", "", (const int64_t[]){7});
   build_case(builder, &(struct corpus_case){.id = "wrong", .refuse = true, .refusal = ASSAY_INPUT_SHAPE});
   build_done(builder);
@@ -69,7 +71,9 @@ static void what_is_written_reads_back(void **state) {
   assert_int_equal(entry->origin.frame, 120);
   assert_int_equal(entry->origin.frames, 3);
   assert_int_equal(entry->origin.stride, 2);
-  assert_string_equal(entry->guard, "ok");
+  assert_int_equal(entry->n_guard, 1);
+  assert_int_equal(entry->guard[0].step, -1);
+  assert_int_equal(entry->guard[0].answer, ASSAY_OK);
   assert_true(corpus->cases[1].refuse);
   assert_int_equal(corpus->cases[1].refusal, ASSAY_INPUT_SHAPE);
   assert_int_equal(corpus->cases[1].origin.frame, -1);
@@ -181,7 +185,7 @@ static void the_version_is_over_the_meaning(void **state) {
       "assay: 1\nrole: golden\npolicy: p\ncases:\n  - {id: a, file: a.npz, digest: \"%s\", expect: answer,\n"
       "     tags: {u: '1', v: w}, ages_ms: {x: 21}}\n",
       "assay: 1\nrole: golden\npolicy: p\ncases:\n  - {id: a, file: a.npz, digest: \"%s\", expect: answer,\n"
-      "     tags: {u: '1', v: w}, ages_ms: {x: 20}, guard: ok}\n",
+      "     tags: {u: '1', v: w}, ages_ms: {x: 20}, guard: accept}\n",
       "assay: 1\nrole: golden\npolicy: p\ndtypes: {inputs/x: int4}\ncases:\n  - {id: a, file: a.npz, digest: \"%s\",\n"
       "     expect: answer, tags: {u: '1', v: w}, ages_ms: {x: 20}}\n",
   };
@@ -464,7 +468,6 @@ static void strange_names_survive_or_are_refused(void **state) {
         &(struct corpus_case){.id = names[i],
                               .n_tags = 1,
                               .tags = &tag,
-                              .guard = names[i],
                               .origin = {.file = names[i], .episode = -1, .frame = -1, .frames = -1, .stride = -1}},
         arrays, 2));
   }
@@ -476,7 +479,6 @@ static void strange_names_survive_or_are_refused(void **state) {
     assert_string_equal(corpus->cases[i].id, names[i]);
     assert_string_equal(corpus->cases[i].tags[0].key, names[i]);
     assert_string_equal(corpus->cases[i].tags[0].value, names[i]);
-    assert_string_equal(corpus->cases[i].guard, names[i]);
     assert_string_equal(corpus->cases[i].origin.file, names[i]);
   }
   corpus_close(corpus);

@@ -464,17 +464,16 @@ static void groups_are_by_tag_and_magnitude(void **state) {
 static void the_guards_answer_is_a_decision(void **state) {
   (void)state;
   static const struct {
-    const char *guard;
+    assay_code guard;
     float golden, rung;
     enum verdict verdict;
     int exit_code;
   } ways[] = {
-      {"accept", 1.0F, 1.0F, VERDICT_PASS, 0},
-      {"ACTION_LIMIT", 1.7F, 1.7F, VERDICT_PASS, 0},
-      {"accept", 1.5995F, 1.6005F, VERDICT_REJECT, 1}, /* well within the tolerance */
-      {"ACTION_LIMIT", 1.6005F, 1.5995F, VERDICT_REJECT, 1},
-      {"accept", 1.7F, 1.7F, VERDICT_BLOCKED, 2}, /* the source itself would be refused */
-      {"maybe", 1.0F, 1.0F, VERDICT_BLOCKED, 2},
+      {ASSAY_OK, 1.0F, 1.0F, VERDICT_PASS, 0},
+      {ASSAY_ACTION_LIMIT, 1.7F, 1.7F, VERDICT_PASS, 0},
+      {ASSAY_OK, 1.5995F, 1.6005F, VERDICT_REJECT, 1}, /* well within the tolerance */
+      {ASSAY_ACTION_LIMIT, 1.6005F, 1.5995F, VERDICT_REJECT, 1},
+      {ASSAY_OK, 1.7F, 1.7F, VERDICT_BLOCKED, 2}, /* the source itself would be refused */
   };
   for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
     char *folder = policy_folder();
@@ -488,7 +487,8 @@ static void the_guards_answer_is_a_decision(void **state) {
     struct corpus_builder *builder = build_corpus(temp_path(folder, "golden"), CORPUS_GOLDEN);
     build_f32(builder, "inputs/obs", "1,3", golden);
     build_f32(builder, "outputs/action", "1,3", golden);
-    build_case(builder, &(struct corpus_case){.id = "c0", .guard = ways[i].guard});
+    build_case(builder,
+               &(struct corpus_case){.id = "c0", .n_guard = 1, .guard = &(struct case_guard){-1, ways[i].guard}});
     build_done(builder);
     policy_run(folder, "candidate", answered, 1);
     struct gate_result *result = policy_verify(folder);

@@ -361,8 +361,12 @@ static void a_lost_clip_saturates_on_one_side_only(void **state) {
   expect_verdict(result, VERDICT_REJECT, 1);
   assert_int_equal(rung_reasons(&result->rungs[0], ASSAY_SATURATION), 1);
   gate_result_free(result);
-  result = pair_up(clipped, kept, 2, limited); /* both are at the limit: the difference decides */
-  expect_verdict(result, VERDICT_PASS, 0);
+  /* Both are at the limit: the difference decides; but the guard would let only one of them through. */
+  result = pair_up(clipped, kept, 2, limited);
+  expect_verdict(result, VERDICT_REJECT, 1);
+  assert_int_equal(rung_reasons(&result->rungs[0], ASSAY_SATURATION), 0);
+  assert_int_equal(result->rungs[0].reasons.count, 1);
+  assert_int_equal(rung_reasons(&result->rungs[0], ASSAY_GUARD_FLIP), 1);
   gate_result_free(result);
 }
 
