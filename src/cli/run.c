@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/run_job.h"
+#include "contract/contract.h"
 #include "core/file.h"
 #include "core/hash.h"
 #include "core/text.h"
@@ -14,31 +15,6 @@
 #include "tensor/npz.h"
 
 enum { INPUTS_MAX = 1024, TAPS_MAX = 4096, KEEP_MAX = 4096 };
-
-/* An array of the run folder, in the order written. */
-struct kept {
-  struct kept *next;
-  const char *name;
-  assay_tensor tensor;
-  bool owned; /* a copy, ended with the job */
-};
-
-/* What one call of the command holds; ended by job_free. */
-struct job {
-  struct arena arena;
-  const char *model_path, *folder, *precision;
-  const char **inputs, **taps, **keep; /* as given */
-  int n_inputs, n_taps, n_keep;
-  struct model *model;
-  struct session *session;
-  struct named_tensor *feeds;
-  assay_tensor *tensors;
-  const char **digests; /* of the input files */
-  int n_feeds;
-  struct kept *first, **last;
-  size_t n_kept;
-  assay_status tap_status; /* of the first tapped value that could not be kept */
-};
 
 static void job_free(struct job *job) {
   for (int i = 0; i < job->n_feeds; i++) {
@@ -50,6 +26,7 @@ static void job_free(struct job *job) {
     }
   }
   assay_status_clear(&job->tap_status);
+  stages_run_close(job->stages);
   session_close(job->session);
   model_close(job->model);
   arena_free(&job->arena);
@@ -73,7 +50,7 @@ static assay_status read_input(struct job *job, const char *argument) {
   return hash_file(equals + 1, digest);
 }
 
-static bool is_given(const struct job *job, const char *name) {
+bool job_is_given(const struct job *job, const char *name) {
   for (int i = 0; i < job->n_feeds; i++) {
     if (text_equal(job->feeds[i].name, name)) {
       return true;
@@ -126,7 +103,7 @@ static assay_status check_missing(const struct job *job) {
   struct text missing = {0};
   for (int32_t i = 0; i < graph->n_inputs; i++) {
     const struct value *value = &graph->values[graph->inputs[i]];
-    if (value->initializer < 0 && !is_given(job, value->name)) {
+    if (value->initializer < 0 && !job_is_given(job, value->name)) {
       text_format(&missing, "%s'%s' (", missing.length > 0 ? ", " : "", value->name);
       describe_declared(&value->declared, &missing);
       text_add(&missing, ")");
@@ -153,7 +130,7 @@ static bool is_kept(const struct job *job, const char *name) {
   return false;
 }
 
-static assay_status keep(struct job *job, const char *group, const char *value, const assay_tensor *tensor, bool copy) {
+assay_status job_keep(struct job *job, const char *group, const char *value, const assay_tensor *tensor, bool copy) {
   struct kept *kept;
   ARENA_NEW(&job->arena, kept, 1);
   kept->name = arena_format(&job->arena, "%s/%s", group, value);
@@ -178,7 +155,7 @@ static void keep_tap(void *user, const struct node *node, const char *value, con
   (void)node;
   struct job *job = user;
   if (assay_status_ok(job->tap_status)) {
-    job->tap_status = keep(job, "taps", value, tensor, true);
+    job->tap_status = job_keep(job, "taps", value, tensor, true);
   }
 }
 
@@ -195,14 +172,14 @@ static assay_status run(struct job *job) {
   assay_status status = job->tap_status;
   job->tap_status = status_ok();
   for (size_t i = 0; i < n && assay_status_ok(status); i++) {
-    status = keep(job, "outputs", outputs[i].name, outputs[i].tensor, false);
+    status = job_keep(job, "outputs", outputs[i].name, outputs[i].tensor, false);
   }
   return status;
 }
 
 /* --- the run folder --------------------------------------------------------- */
 
-static assay_status write_facts(struct job *job, struct run_writer *writer) {
+static assay_status write_model_facts(struct job *job, struct run_writer *writer) {
   char digest[HASH_TEXT_SIZE], graph[GRAPH_DIGEST_SIZE], threads[16];
   struct session_info info;
   session_describe(job->session, &info);
@@ -222,6 +199,11 @@ static assay_status write_facts(struct job *job, struct run_writer *writer) {
   for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
     TRY(run_writer_fact(writer, facts[i][0], facts[i][1]));
   }
+  return status_ok();
+}
+
+static assay_status write_facts(struct job *job, struct run_writer *writer) {
+  TRY(job->stages != NULL ? stages_run_facts(job->stages, job, writer) : write_model_facts(job, writer));
   for (int i = 0; i < job->n_keep; i++) {
     char *key = arena_format(&job->arena, "keep/%d", i);
     TRY(key == NULL ? status_no_memory(8) : run_writer_fact(writer, key, job->keep[i]));
@@ -291,6 +273,16 @@ static assay_status show_outputs(const struct cli *cli, const struct job *job) {
 
 /* --- the command -------------------------------------------------------------- */
 
+static assay_status read_inputs(struct job *job) {
+  ARENA_NEW(&job->arena, job->tensors, job->n_inputs + 1);
+  ARENA_NEW(&job->arena, job->feeds, job->n_inputs + 1);
+  ARENA_NEW(&job->arena, job->digests, job->n_inputs + 1);
+  for (int i = 0; i < job->n_inputs; i++) {
+    TRY(read_input(job, job->inputs[i]));
+  }
+  return status_ok();
+}
+
 static assay_status open_session(const struct cli *cli, struct job *job) {
   struct session_options options = {.threads = cli->threads,
                                     .kernel_level = -1,
@@ -302,20 +294,37 @@ static assay_status open_session(const struct cli *cli, struct job *job) {
                        job->precision);
   }
   TRY(model_open(job->model_path, NULL, &job->model));
-  ARENA_NEW(&job->arena, job->tensors, job->n_inputs);
-  ARENA_NEW(&job->arena, job->feeds, job->n_inputs);
-  ARENA_NEW(&job->arena, job->digests, job->n_inputs);
-  for (int i = 0; i < job->n_inputs; i++) {
-    TRY(read_input(job, job->inputs[i]));
-  }
+  TRY(read_inputs(job));
   TRY(check_names(job));
   TRY(check_missing(job));
   return status_prefix(session_open(job->model, &options, &job->session), "%s", job->model_path);
 }
 
+/* What the contract names is run: its one file, or all of its stages. */
+static assay_status open_contract(const struct cli *cli, struct job *job) {
+  struct contract *contract;
+  const char *path = job->contract_path;
+  if (file_is_folder(path)) {
+    path = path_join(&job->arena, path, "contract.yaml");
+  }
+  TRY(path != NULL ? contract_read(path, &contract) : status_no_memory(strlen(job->contract_path)));
+  if (contract->stages != NULL) {
+    assay_status status = read_inputs(job);
+    if (!assay_status_ok(status)) {
+      contract_free(contract);
+      return status;
+    }
+    return stages_run_open(cli, job, contract, &job->stages);
+  }
+  const char *folder = path_folder(&job->arena, path);
+  job->model_path = folder != NULL ? path_join(&job->arena, folder, contract->model) : NULL;
+  contract_free(contract);
+  return job->model_path != NULL ? open_session(cli, job) : status_no_memory(strlen(path));
+}
+
 static assay_status do_job(const struct cli *cli, struct job *job) {
-  TRY(open_session(cli, job));
-  TRY(run(job));
+  TRY(job->contract_path != NULL ? open_contract(cli, job) : open_session(cli, job));
+  TRY(job->stages != NULL ? stages_run_once(job->stages, job) : run(job));
   TRY(write_folder(job));
   return show_outputs(cli, job);
 }
@@ -331,17 +340,22 @@ static assay_status parse(struct cli *cli, struct job *job, int argc, char **arg
       {"precision", 'p', "P", "fp32 (default), fp64, or emulated tf32, bf16, fp16", .value = &job->precision},
       {"keep", 0, "NODE", "leave this node in fp32 under an emulated precision", .many = job->keep,
        .count = &job->n_keep, .capacity = KEEP_MAX},
-      {"tap", 't', "NAME", "write this inner value, too; '*' for all", .many = job->taps, .count = &job->n_taps,
-       .capacity = TAPS_MAX},
+      {"contract", 0, "F", "run the policy of this contract or folder instead of MODEL: all of its stages",
+       .value = &job->contract_path},
+      {"tap", 't', "NAME", "write this inner value, too (STAGE/NAME of a policy of stages); '*' for all",
+       .many = job->taps, .count = &job->n_taps, .capacity = TAPS_MAX},
   };
   int n = 0;
-  TRY(cli_options(cli, argc, argv, options, sizeof options / sizeof *options, "run MODEL --input NAME=F.npy... -o DIR",
-                  "Runs a model once by assay's own engine and writes a run folder.", &n, done));
+  TRY(cli_options(
+      cli, argc, argv, options, sizeof options / sizeof *options, "run MODEL --input NAME=F.npy... -o DIR",
+      "Runs a model, or with --contract a policy of several, once by assay's own engine and writes a run folder.", &n,
+      done));
   if (*done) {
     return status_ok();
   }
-  if (n != 1 || job->folder == NULL) {
-    return status_make(ASSAY_USAGE, NULL, "run takes one MODEL and -o DIR; see `assay run --help`");
+  if (n != (job->contract_path != NULL ? 0 : 1) || job->folder == NULL) {
+    return status_make(ASSAY_USAGE, NULL,
+                       "run takes one MODEL, or --contract F instead, and -o DIR; see `assay run --help`");
   }
   job->model_path = argv[0];
   return status_ok();

@@ -100,13 +100,68 @@ static void test_says_what_is_wrong(void **state) {
   expect_said(folder, "m.onnx -i x.npy -o out", 2, "it must be NAME=FILE.npy");
   expect_said(folder, "m.onnx -i obs/x=gone.npy -o out", 2, "gone.npy");
   expect_said(folder, "m.onnx -i obs/x=x.npy -i z=x.npy -o out", 2, "the model has no such input; it has 'obs/x'");
-  expect_said(folder, "m.onnx -i obs/x=x.npy", 2, "run takes one MODEL and -o DIR");
+  expect_said(folder, "m.onnx -i obs/x=x.npy", 2, "run takes one MODEL, or --contract F instead, and -o DIR");
   expect_said(folder, "m.onnx -i obs/x=x.npy -o out --tap nothing", 2, "the model has no value 'nothing' to tap");
   assert_false(file_exists(in_folder(folder, "out")));
 }
 
+/* Two files as one policy: z = sqrt(x x), y = z - x. */
+static void test_runs_the_stages_of_a_contract(void **state) {
+  (void)state;
+  static const char contract[] =
+      "assay: 1\npolicy: two\ninputs: [{name: x, dtype: float32, shape: [1, 2]}]\noutputs:\n"
+      "  - {name: y, dtype: float32, shape: [1, 2], components: [{name: a, count: 2, unit: rad}]}\nstages:\n"
+      "  - {name: first, model: m.onnx, inputs: {obs/x: x}, outputs: {y/0: z}}\n"
+      "  - {name: second, model: s.onnx}\n";
+  const char *folder = scratch_folder("cli_run_stages");
+  struct proto *model = onnx_model(8, 17), *graph = onnx_graph(model);
+  onnx_input(graph, "z", ASSAY_FLOAT32, "1,2");
+  onnx_input(graph, "x", ASSAY_FLOAT32, "1,2");
+  onnx_node(graph, "Sub", "z,x", "y");
+  onnx_output(graph, "y", ASSAY_FLOAT32, "1,2");
+  onnx_write(model, in_folder(folder, "s.onnx"));
+  proto_free(model);
+  model = onnx_model(8, 17), graph = onnx_graph(model);
+  onnx_input(graph, "obs/x", ASSAY_FLOAT32, "1,2");
+  onnx_node_of(graph, "", "Mul", "square", "obs/x,obs/x", "xx");
+  onnx_node_of(graph, "", "Sqrt", "root", "xx", "y/0");
+  onnx_output(graph, "y/0", ASSAY_FLOAT32, "1,2");
+  onnx_write(model, in_folder(folder, "m.onnx"));
+  proto_free(model);
+  ASSERT_OK(file_replace(in_folder(folder, "contract.yaml"), contract, sizeof contract - 1));
+  write_input(in_folder(folder, "x.npy"), (const float[]){3, -4});
+  expect_said(folder, "--contract . -i x=x.npy -o out --tap first/xx", 0, "outputs/y  float32[1,2]  0 to 8");
+  expect_said(folder, "--contract contract.yaml -i x=x.npy -o out --tap first/xx", 0, "taps/z  float32[1,2]  3 to 4");
+  expect_said(folder, "--contract . -i x=x.npy -o out --tap first/xx", 0, "taps/first/xx  float32[1,2]  9 to 16");
+  struct run_folder *out;
+  ASSERT_OK(run_folder_open(in_folder(folder, "out"), &out));
+  assert_string_equal(fact(out, "first/model"), "m.onnx");
+  assert_int_equal(strlen(fact(out, "second/model_digest")), 7 + 64);
+  assert_string_equal(fact(out, "precision"), "fp32");
+  run_folder_close(out);
+  expect_said(folder, "--contract . -i y=x.npy -o out", 2,
+              "'y' is given, and the policy has no such input; it has 'x'");
+  expect_said(folder, "--contract . -o out", 2, "missing: 'x' (float32[1,2])");
+  expect_said(folder, "--contract . -i x=x.npy -o out --tap xx", 2, "write STAGE/VALUE");
+  expect_said(folder, "m.onnx --contract . -i x=x.npy -o out", 2, "or --contract F instead");
+  char command[4096], *said;
+  size_t size;
+  snprintf(
+      command, sizeof command,
+      "cd '%s' && '%s/assay' check s.onnx --contract contract.yaml >said 2>&1 && ! '%s/assay' check out/run.npz "
+      "--contract contract.yaml >/dev/null 2>&1 && cp m.onnx other.onnx && ! '%s/assay' check other.onnx --contract "
+      "contract.yaml >>said 2>&1",
+      folder, ASSAY_BINARY_DIR, ASSAY_BINARY_DIR, ASSAY_BINARY_DIR);
+  assert_int_equal(system(command), 0);
+  ASSERT_OK(file_read(in_folder(folder, "said"), 1 << 20, &said, &size));
+  assert_non_null(strstr(said, "contract binds"));
+  assert_non_null(strstr(said, "is the file of none of its stages"));
+  memory_free(said);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_runs_the_stages_of_a_contract),
       cmocka_unit_test(test_writes_a_run_folder),
       cmocka_unit_test(test_precision_and_keep),
       cmocka_unit_test(test_says_what_is_wrong),
