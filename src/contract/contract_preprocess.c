@@ -170,12 +170,28 @@ static assay_status read_factor(struct reader *reader, const struct yaml *node, 
   return check_factors(reader, node, what, step->a, step->n, false);
 }
 
+/* What maps [min, max] to [low, high] takes off a centre and divides by a width, as mean and std do. */
+static assay_status normalize_range(struct reader *reader, const struct statistics *statistics,
+                                    struct preprocess_step *step) {
+  double *centre, *width;
+  ARENA_NEW(reader->arena, centre, statistics->count);
+  ARENA_NEW(reader->arena, width, statistics->count);
+  for (int32_t i = 0; i < statistics->count; i++) {
+    width[i] = (statistics->b[i] - statistics->a[i]) / (statistics->high - statistics->low);
+    centre[i] = statistics->a[i] - statistics->low * width[i];
+  }
+  step->a = centre;
+  step->b = width;
+  step->n = statistics->count;
+  return status_ok();
+}
+
 static assay_status normalize_by_statistics(struct reader *reader, const struct yaml *node, const char *what,
                                             struct preprocess_step *step) {
   struct statistics statistics = {0};
   TRY(read_statistics(reader, node, what, &statistics));
   if (statistics.min_max) {
-    return yaml_error(&reader->file, node->mark, "%s uses min and max; normalize needs mean and std", what);
+    return normalize_range(reader, &statistics, step);
   }
   step->a = statistics.a;
   step->b = statistics.b;
