@@ -1,7 +1,7 @@
 # Libraries that assay stands on; docs/dependencies.md says why each is there.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
-set(assay_modules libprotobuf-c yaml-0.1 jansson libzip libsodium)
+set(assay_modules libprotobuf-c yaml-0.1 jansson libzip libsodium libarchive)
 pkg_check_modules(ASSAY_DEPS REQUIRED IMPORTED_TARGET ${assay_modules})
 add_library(assay_deps INTERFACE)
 target_link_libraries(assay_deps INTERFACE PkgConfig::ASSAY_DEPS Threads::Threads ${CMAKE_DL_LIBS} m)

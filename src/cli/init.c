@@ -97,7 +97,7 @@ static assay_status gather_facts(struct job *job, const struct signature *signat
   for (int i = 0; i < job->n_files; i++) {
     TRY(import_read(job->files[i], job->format, &models, *out));
   }
-  return status_ok();
+  return import_finish(&models, *out);
 }
 
 static assay_status make_drafts(struct job *job) {

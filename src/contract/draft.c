@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "contract/draft_stages.h"
 #include "contract/draft_write.h"
 #include "contract/yaml.h"
 
@@ -57,7 +58,9 @@ static void add_state(const struct draft_plan *plan, struct text *out) {
     text_add(out, i == 0 ? "state:\n  - " : "  - ");
     add_pair(state->input, state->output, out);
     text_add(out, ", initial: ");
-    if (state->initial != NULL) {
+    if (state->initial != NULL && state->initial[0] == '{') {
+      text_add(out, state->initial); /* a mapping, as the contract writes it */
+    } else if (state->initial != NULL) {
       yaml_write_scalar(out, state->initial);
     } else {
       write_todo(out, "no file says what it starts from");
@@ -347,7 +350,21 @@ static void add_timing(const struct draft_plan *plan, struct text *out) {
   text_add(out, "}\n");
 }
 
-static assay_status add_tensors(const struct draft_plan *plan, struct arena *arena, struct text *out) {
+/* Whether a term of the same step is fed from an output: what an earlier stage gives. */
+static bool is_fed_at_once(const struct facts *facts, const char *output) {
+  for (int32_t i = 0; i < facts->n_inputs; i++) {
+    for (int32_t t = 0; t < facts->inputs[i].n_terms; t++) {
+      const struct fact_term *term = &facts->inputs[i].terms[t];
+      if (term->origin == FACT_OUTPUT && term->lag == 0 && term->output != NULL && text_equal(term->output, output)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+static assay_status add_tensors(const struct draft_plan *plan, const struct staging *staging, struct arena *arena,
+                                struct text *out) {
   text_add(out, "inputs:\n");
   for (int32_t i = 0; i < plan->signature->n_inputs; i++) {
     if (!plan->signature->inputs[i].has_default) {
@@ -357,7 +374,10 @@ static assay_status add_tensors(const struct draft_plan *plan, struct arena *are
   add_state(plan, out);
   text_add(out, "outputs:\n");
   for (int32_t i = 0; i < plan->signature->n_outputs; i++) {
-    if (is_state_output(plan->facts, plan->signature->outputs[i].name) && plan->outputs[i] == NULL) {
+    const char *name = plan->signature->outputs[i].name;
+    bool inner = staging_is_inner(staging, name) || is_fed_at_once(plan->facts, name);
+    bool carried = is_state_output(plan->facts, name) || inner;
+    if (carried && plan->outputs[i] == NULL) {
       draft_head(&plan->signature->outputs[i], out); /* only carried on, so that it needs no components */
     } else {
       TRY(draft_output(plan, arena, i, out));
@@ -369,8 +389,14 @@ static assay_status add_tensors(const struct draft_plan *plan, struct arena *are
 static assay_status make_draft(const struct draft *draft, struct arena *arena, struct text *out) {
   static const struct facts nothing = {0};
   struct draft_plan plan = {.draft = draft, .facts = draft->facts != NULL ? draft->facts : &nothing};
+  struct staging staging = {0};
   plan.signature = draft->models[0].signature;
   plan.model_name = draft->models[0].path;
+  if (draft->n_models > 1 || plan.facts->n_stages > 1) {
+    TRY(staging_plan(draft, plan.facts, arena, &staging));
+    plan.signature = &staging.signature;
+    plan.model_name = "the policy";
+  }
   plan_joints(&plan);
   TRY(plan_inputs(&plan, arena));
   TRY(plan_outputs(&plan, arena));
@@ -381,12 +407,19 @@ static assay_status make_draft(const struct draft *draft, struct arena *arena, s
   add_remarks(out, plan.facts);
   text_add(out, "assay: 1\npolicy: ");
   yaml_write_scalar(out, plan.facts->policy.value != NULL ? plan.facts->policy.value : draft->policy);
-  text_add(out, "\nmodel: ");
-  yaml_write_scalar(out, draft->models[0].path);
   text_add_char(out, '\n');
+  if (staging.count == 0) {
+    text_add(out, "model: ");
+    yaml_write_scalar(out, draft->models[0].path);
+    text_add_char(out, '\n');
+  }
   add_groups(&plan, out);
   add_timing(&plan, out);
-  return add_tensors(&plan, arena, out);
+  TRY(add_tensors(&plan, &staging, arena, out));
+  if (staging.count > 0) {
+    staging_write(&staging, out);
+  }
+  return status_ok();
 }
 
 assay_status draft_contract(const struct draft *draft, struct text *out) {

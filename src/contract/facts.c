@@ -24,6 +24,7 @@ assay_status facts_new(struct arena *arena, struct facts **out) {
   ARENA_NEW(arena, facts->remarks, FACT_TENSORS_MAX);
   ARENA_NEW(arena, facts->stages, FACT_TENSORS_MAX);
   ARENA_NEW(arena, facts->files, FACT_TENSORS_MAX);
+  ARENA_NEW(arena, facts->kept, FACT_TENSORS_MAX);
   *out = facts;
   return status_ok();
 }

@@ -158,6 +158,8 @@ struct fact_remark {
   const char *text;
 };
 
+struct import_file; /* contract/importer.h */
+
 struct facts {
   struct arena *arena;
   struct fact_text policy;
@@ -167,12 +169,14 @@ struct facts {
   struct fact_numbers kp, kd, default_pos, effort; /* of the joints, in their order */
   int32_t n_inputs, n_outputs, n_states, n_remarks;
   int32_t n_stages, n_files; /* 0 stages: the policy is one file */
+  int32_t n_kept;            /* files that are read together when all are there, see importer.h */
   struct fact_input *inputs;
   struct fact_output *outputs;
   struct fact_state *states;
   struct fact_remark *remarks;
   struct fact_stage *stages;
   struct fact_file *files;
+  const struct import_file **kept;
   struct fact_open open; /* keys of the contract itself */
 };
 

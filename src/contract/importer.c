@@ -8,9 +8,11 @@
 #include "core/memory.h"
 
 const struct importer importers[] = {
-#define IMPORTER(name, recognise, read, about) {name, about, recognise, read},
+#define IMPORTER(name, recognise, read, about) {name, about, recognise, read, NULL},
+#define IMPORTER_TOGETHER(name, recognise, finish, about) {name, about, recognise, NULL, finish},
 #include "contract/importers.inc"
 #undef IMPORTER
+#undef IMPORTER_TOGETHER
 };
 const int32_t n_importers = (int32_t)(sizeof importers / sizeof *importers);
 
@@ -69,6 +71,29 @@ static assay_status recognise(const struct import_file *file, const assay_status
   return status;
 }
 
+/* Keeps a file until all are there. */
+static assay_status keep(struct facts *facts, const struct import_file *file, const struct importer *importer) {
+  enum { HEAD = 16 };
+  if (facts->n_kept == FACT_TENSORS_MAX) {
+    return status_make(ASSAY_LIMIT_EXCEEDED, file->path, "more than %d files are read together", (int)FACT_TENSORS_MAX);
+  }
+  struct import_file *copy;
+  char *head;
+  ARENA_NEW(facts->arena, copy, 1);
+  ARENA_NEW(facts->arena, head, HEAD + 1);
+  memcpy(head, file->data, file->size < HEAD ? file->size : HEAD);
+  *copy = *file;
+  copy->data = head;
+  copy->importer = importer;
+  copy->path = arena_string(facts->arena, file->path);
+  if (copy->path == NULL) {
+    return status_no_memory(strlen(file->path));
+  }
+  copy->name = path_name(copy->path);
+  facts->kept[facts->n_kept++] = copy;
+  return status_ok();
+}
+
 static assay_status import_file(const char *data, size_t size, const char *path, const char *format,
                                 const struct import_models *models, struct facts *facts) {
   struct import_file file = {.path = path, .name = path_name(path), .data = data, .size = size};
@@ -86,7 +111,7 @@ static assay_status import_file(const char *data, size_t size, const char *path,
   assay_status status = format != NULL ? find_named(path, format, &importer) : recognise(&file, &parsed, &importer);
   struct import import = {.file = &file, .models = models, .facts = facts, .arena = facts->arena};
   if (assay_status_ok(status)) {
-    status = importer->read(&import);
+    status = importer->finish != NULL ? keep(facts, &file, importer) : importer->read(&import);
   }
   assay_status_clear(&parsed);
   return status;
@@ -106,6 +131,31 @@ assay_status import_read(const char *path, const char *format, const struct impo
   assay_status status = import_file(data, size, path, format, models, facts);
   memory_free(data);
   return status;
+}
+
+/* --- when all files are there ------------------------------------------------------- */
+
+static assay_status finish_format(const struct importer *importer, const struct import_models *models,
+                                  struct facts *facts) {
+  const struct import_file *files[FACT_TENSORS_MAX];
+  int32_t count = 0;
+  for (int32_t i = 0; i < facts->n_kept; i++) {
+    if (facts->kept[i]->importer == importer) {
+      files[count++] = facts->kept[i];
+    }
+  }
+  if (count == 0) {
+    return status_ok();
+  }
+  struct import import = {.file = files[0], .models = models, .facts = facts, .arena = facts->arena};
+  return importer->finish(&import, files, count);
+}
+
+assay_status import_finish(const struct import_models *models, struct facts *facts) {
+  for (int32_t i = 0; i < n_importers; i++) {
+    TRY(finish_format(&importers[i], models, facts));
+  }
+  return status_ok();
 }
 
 /* --- what importers share ---------------------------------------------------------- */

@@ -12,10 +12,11 @@
 struct import_file {
   const char *path;
   const char *name; /* its last part, as places name it */
-  const char *data; /* a zero byte follows */
+  const char *data; /* a zero byte follows; of a file that is kept for `finish`, the first 16 bytes alone */
   size_t size;
-  bool is_text;             /* it was read as YAML or JSON: `yaml` holds */
-  struct foreign_file yaml; /* its first document is the usual one */
+  bool is_text;                    /* it was read as YAML or JSON: `yaml` holds */
+  struct foreign_file yaml;        /* its first document is the usual one */
+  const struct importer *importer; /* of a file that is kept; else NULL */
 };
 
 /* The models that the facts are for, in the order of the command line. */
@@ -42,6 +43,9 @@ struct importer {
   const char *about; /* one line for the help and the documentation */
   int (*recognise)(const struct import_file *file);
   assay_status (*read)(struct import *import);
+  /* Instead of `read`, for formats whose files complete one another: all of them, once the last is there.
+   * `import->file` is the finisher's to set, for the places that it gives. */
+  assay_status (*finish)(struct import *import, const struct import_file *const *files, int32_t count);
 };
 extern const struct importer importers[];
 extern const int32_t n_importers;
@@ -52,6 +56,8 @@ ASSAY_MUST_CHECK assay_status import_read(const char *path, const char *format, 
 /* The same from memory. */
 ASSAY_MUST_CHECK assay_status import_bytes(const char *data, size_t size, const char *path, const char *format,
                                            const struct import_models *models, struct facts *facts);
+/* After the last file: lets formats whose files belong together read them. */
+ASSAY_MUST_CHECK assay_status import_finish(const struct import_models *models, struct facts *facts);
 /* What exporters left in the models' metadata (Isaac Lab's, mjlab's and K-Scale's keys). */
 ASSAY_MUST_CHECK assay_status import_metadata(const struct import_models *models, struct facts *facts);
 
@@ -100,7 +106,11 @@ ASSAY_MUST_CHECK assay_status import_known_term(struct import *import, const str
 #define IMPORTER(name, recognise, read, about)   \
   int recognise(const struct import_file *file); \
   ASSAY_MUST_CHECK assay_status read(struct import *import);
+#define IMPORTER_TOGETHER(name, recognise, finish, about) \
+  int recognise(const struct import_file *file);          \
+  ASSAY_MUST_CHECK assay_status finish(struct import *import, const struct import_file *const *files, int32_t count);
 #include "contract/importers.inc"
 #undef IMPORTER
+#undef IMPORTER_TOGETHER
 
 #endif

@@ -1,0 +1,233 @@
+"""The gate on imported contracts.
+
+    imported_policies.py ASSAY SHARED SOURCE WORK [NAME...]
+
+For every policy below: `assay init --from` its own configuration must leave exactly the questions open that
+tests/importers/answers/NAME.txt answers; with the answers the whole gate must PASS on sequences that the robot's own
+program made (imported_robots.py, in NumPy), once in closed form and once with the stored observations beside them; and each
+bad variant must be REJECTed with the words that it names.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+
+import imported_robots as robots
+from imported_model import Model
+
+STEPS = 60
+
+
+class Failure(Exception):
+    pass
+
+
+class Policy:
+    def __init__(self, name, models, files, robot, seed, variants=()):
+        self.name, self.models, self.files, self.robot, self.seed = name, models, files, robot, seed
+        self.variants = variants
+
+
+class Edit:
+    """A bad variant: `text` in a configuration file (or in the contract, where `file` is None) becomes `other`."""
+
+    def __init__(self, name, file, text, other, words):
+        self.name, self.file, self.text, self.other, self.words = name, file, text, other, words
+
+
+def run(command, expected=(0,)):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    if done.returncode not in expected:
+        raise Failure(f"{' '.join(command)}\n  answered {done.returncode}, not {expected}:\n{done.stdout}{done.stderr}")
+    return done
+
+
+def answers_of(path):
+    answers = {}
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            if line.strip() and not line.startswith("#"):
+                key, value = line.rstrip("\n").split(" = ", 1)
+                answers[key] = value
+    return answers
+
+
+def drafted(assay, models, files, folder):
+    """The draft's text by line, and its open questions: path -> (line, column)."""
+    shutil.rmtree(folder, ignore_errors=True)
+    command = [assay, "init", *models, "-o", folder, "--json"]
+    for file in files:
+        command += ["--from", file]
+    questions = json.loads(run(command).stdout)["open_questions"]
+    with open(os.path.join(folder, "contract.yaml"), encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    return lines, {q["path"]: (q["line"], q["column"]) for q in questions}
+
+
+def answer(lines, questions, answers):
+    """Each TODO becomes its answer; `-` takes the key out, and the answer's own line breaks stand as they are."""
+    missing, superfluous = sorted(set(questions) - set(answers)), sorted(set(answers) - set(questions))
+    if missing or superfluous:
+        raise Failure(f"open questions without an answer: {missing}\n  answers to what is not asked: {superfluous}")
+    drop = set()
+    for path, (line, column) in sorted(questions.items(), key=lambda q: q[1], reverse=True):
+        text = lines[line - 1]
+        if not text[column - 1 :].startswith("TODO"):
+            raise Failure(f"{path}: there is no TODO at {line}:{column}: {text}")
+        if answers[path] == "-":
+            key = re.search(r",? *\w+: $", text[: column - 1])
+            lines[line - 1] = text[: key.start()] + text[column + 3 :]
+            if not re.sub(r"#.*", "", lines[line - 1]).strip():
+                drop.add(line - 1)
+        else:
+            lines[line - 1] = text[: column - 1] + answers[path] + text[column + 3 :]
+    return "\n".join(text for i, text in enumerate(lines) if i not in drop)
+
+
+def golden(policy, paths, files, folder, closed):
+    """Two sequences by the robot's own program. Closed: what was measured and what was answered, and nothing else."""
+    os.makedirs(folder, exist_ok=True)
+    rows = []
+    for number in range(2):
+        models = [Model(path) for path in paths]
+        robot = policy.robot(models if len(models) > 1 else models[0], files, policy.seed + number)
+        arrays = {}
+        for _ in range(STEPS):
+            measured = robot.sense()
+            fed, answered = robot.step(measured)
+            plain = isinstance(robot, robots.Plain)
+            groups = [("outputs", answered)] + ([] if plain else [("raw", measured)]) + ([] if closed and not plain else [("inputs", fed)])
+            for prefix, values in groups:
+                for name, value in values.items():
+                    arrays.setdefault(f"{prefix}/{name}", []).append(np.asarray(value, np.float32))
+        file = f"sequence_{number}.npz"
+        np.savez(os.path.join(folder, file), **{name: np.stack(values) for name, values in arrays.items()})
+        with open(os.path.join(folder, file), "rb") as data:
+            digest = hashlib.sha256(data.read()).hexdigest()
+        rows.append(f'  - {{id: sequence_{number}, file: {file}, digest: "sha256:{digest}", expect: answer, sequence: true}}\n')
+    with open(os.path.join(folder, "corpus.yaml"), "w", encoding="utf-8") as corpus:
+        corpus.write("assay: 1\nrole: golden\nsource: {framework: numpy}\ncases:\n" + "".join(rows))
+
+
+def verify(assay, folder, expected):
+    done = run([assay, "verify", folder], expected)
+    with open(os.path.join(folder, "report", "verdict.json"), encoding="utf-8") as file:
+        return done.stdout + done.stderr, json.load(file)
+
+
+def policy_folder(folder, contract, source):
+    """A folder with this contract and the drafted gate of `source`."""
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "contract.yaml"), "w", encoding="utf-8") as file:
+        file.write(contract)
+    if folder != source:
+        shutil.copy(os.path.join(source, "gate.yaml"), folder)
+
+
+def edited(text, edit):
+    if text.count(edit.text) < 1:
+        raise Failure(f"{edit.name}: nothing reads {edit.text!r}")
+    return text.replace(edit.text, edit.other, 1)
+
+
+def try_variant(assay, policy, edit, paths, files, answers, contract, work):
+    """The contract comes from what was edited, the corpus from what the robot really does."""
+    folder = os.path.join(work, "bad-" + edit.name)
+    if edit.file is None:
+        shutil.rmtree(folder, ignore_errors=True)
+        changed, source = edited(contract, edit), os.path.join(work, "good")
+    else:
+        copies = []
+        os.makedirs(os.path.join(work, "edited"), exist_ok=True)
+        for path in files:
+            copy = os.path.join(work, "edited", os.path.basename(path))
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            with open(copy, "w", encoding="utf-8") as file:
+                file.write(edited(text, edit) if path.endswith(edit.file) else text)
+            copies.append(copy)
+        changed, source = answer(*drafted(assay, paths, copies, folder), answers), folder
+    policy_folder(folder, changed, source)
+    for closed in (False, True):
+        shutil.rmtree(os.path.join(folder, "golden"), ignore_errors=True)
+        golden(policy, paths, files, os.path.join(folder, "golden"), closed)
+        said, verdict = verify(assay, folder, (1,))
+        if verdict["verdict"] != "REJECT":
+            raise Failure(f"{edit.name}: the verdict is {verdict['verdict']}, not REJECT")
+        for word in () if closed else edit.words:
+            if word not in said:
+                raise Failure(f"{edit.name}: nothing says {word!r}:\n{said}")
+
+
+def try_policy(assay, policy, shared, source, work):
+    paths = [os.path.join(shared, "policies", model) for model in policy.models]
+    files = [os.path.join(shared, "policies", file) for file in policy.files]
+    work = os.path.join(work, policy.name)
+    shutil.rmtree(work, ignore_errors=True)
+    good = os.path.join(work, "good")
+    answers = answers_of(os.path.join(source, "tests", "importers", "answers", policy.name + ".txt"))
+    contract = answer(*drafted(assay, paths, files, good), answers)
+    for closed in (True, False):
+        policy_folder(good, contract, good)
+        shutil.rmtree(os.path.join(good, "golden"), ignore_errors=True)
+        golden(policy, paths, files, os.path.join(good, "golden"), closed)
+        said, verdict = verify(assay, good, (0,))
+        if verdict["verdict"] != "PASS":
+            raise Failure(f"the verdict is {verdict['verdict']}, not PASS:\n{said}")
+    for edit in policy.variants:
+        try_variant(assay, policy, edit, paths, files, answers, contract, work)
+    shutil.rmtree(work)
+
+
+G1 = "unitreerobotics__unitree_rl_lab__g1_velocity_v0_policy"
+GO2W = "fan-ziqi__rl_sar__go2w_robot_lab_policy"
+UR10 = "ManggoF__isaaclab_ur_reach_sim2real__reach_ur10_policy"
+LITE = "HybridRobotics__Berkeley-Humanoid-Lite__policy_humanoid"
+TRON = "limxdynamics__tron1-rl-deploy-python__PF_TRON1A_isaacgym"
+DUCK = "ros-controls__ros2_control_demos__open_duck_mini_policy"
+DECAP = "ttktjmt__muwanx__go1_decap"
+MUWANX = "ttktjmt__muwanx__20250410_121925_model_14000"
+MJLAB = "unitreerobotics__unitree_rl_mjlab__g1_velocity_v0"
+
+POLICIES = [
+    Policy("unitree_g1", [G1 + ".onnx"], [G1 + ".deploy.yaml"], robots.Unitree, 1),
+    Policy("unitree_g1_mjlab", [MJLAB + "/policy.onnx"], [MJLAB + "/policy.deploy.yaml"], robots.Unitree, 11),
+    Policy("go2w", [GO2W + ".onnx"], [GO2W + ".config.yaml", GO2W + ".base.yaml"], robots.RlSar, 21),
+    Policy("ur10", [UR10 + ".onnx"], [UR10 + ".env.yaml", UR10 + ".agent.yaml"], robots.IsaacLab, 31),
+    Policy("berkeley_lite", [LITE + ".onnx"], [LITE + ".policy_humanoid.yaml"], robots.BerkeleyLite, 41),
+    Policy("limx_tron1", [TRON + "_encoder.onnx", TRON + "_policy.onnx"], [TRON + "_policy.params.yaml"], robots.Limx, 51),
+    Policy(
+        "open_duck",
+        [DUCK + ".onnx"],
+        [DUCK + ".open_duck_mini_controllers.yaml", DUCK + ".motion_controller_parameters.yaml"],
+        robots.OpenDuck,
+        61,
+    ),
+    Policy("go1_decap", [DECAP + ".onnx"], [DECAP + ".go1_decap.json", DECAP + ".asset_meta.json"], robots.Decap, 71),
+    Policy("muwanx_14000", [MUWANX + ".onnx"], [MUWANX + ".model_14000_meta.json"], robots.Plain, 81),
+]
+
+
+def main():
+    assay, shared, source, work, *names = sys.argv[1:]
+    failed = 0
+    for policy in POLICIES:
+        if names and policy.name not in names:
+            continue
+        try:
+            try_policy(assay, policy, shared, source, work)
+            print(f"ok {policy.name}: {len(policy.variants)} bad variants caught")
+        except Failure as failure:
+            failed += 1
+            print(f"FAILED {policy.name}: {failure}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
