@@ -16,11 +16,14 @@ libyaml-dev           build   reads YAML
 libjansson-dev        build   writes and reads JSON
 libzip-dev            build   reads .npz archives
 libsodium-dev         build   hashes, and later signs
+libarchive-dev        build   opens kinfer archives
 libhdf5-dev           build   reads HDF5 episodes
 libcmocka-dev         test    unit tests
 bats                  test    tests of the program
 python3               test    tests of the capture package
 python3-numpy         test    tests of the capture package
+python3-onnx          test    the models, for the independent answers of imported policies
+python3-yaml          test    their configuration files
 python3-pip           test    installs the capture package, as its users do
 python3-setuptools    test    builds it
 python3-venv          test    the wheels that read datasets
