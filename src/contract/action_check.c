@@ -16,8 +16,8 @@ bool walk_fits(const struct walk *walk) {
   return fits;
 }
 
-static double decoded(const struct walk *walk, int32_t component, int64_t i) {
-  return decode_value(&walk->output->components[component], tensor_get(walk->raw, i), walk->context->inputs);
+static double decoded(const struct walk *walk, int64_t i) {
+  return contract_decode_at(walk->output, walk->raw, i, walk->context->inputs);
 }
 
 /* The value one step earlier, decoded: of this chunk, or the last one sent. */
@@ -29,7 +29,7 @@ static double value_before(const struct walk *walk, int64_t i, const struct walk
   for (int32_t d = walk->output->horizon_axis + 1; d < walk->raw->rank; d++) {
     stride *= walk->raw->dims[d];
   }
-  return decoded(walk, at->component, i - stride);
+  return decoded(walk, i - stride);
 }
 
 bool walk_element(const struct walk *walk, int64_t i, struct walked *out) {
@@ -37,7 +37,7 @@ bool walk_element(const struct walk *walk, int64_t i, struct walked *out) {
   if (walk->output->execute_steps > 0 && out->step >= walk->output->execute_steps) {
     return false; /* the rest of a chunk is thrown away */
   }
-  out->value = decoded(walk, out->component, i);
+  out->value = decoded(walk, i);
   out->before = value_before(walk, i, out);
   return true;
 }

@@ -39,14 +39,14 @@ bool contract_is_refusal(assay_code code);
 /* "[1,2..8,4]", as messages show a shape of the contract. */
 void contract_describe_dims(const struct dim_range *dims, int32_t rank, struct text *out);
 
-/* One raw value to the component's unit: the decode steps in order, each one operation in double.
- * `inputs` are those of the same step, for steps that add from one; NaN comes out where such an input is not there.
- * A clip propagates NaN. */
-double decode_value(const struct contract_component *component, double value, const struct fed_inputs *inputs);
-/* Raw model output to physical units: out has tensor_count doubles, in the tensor's order. `inputs` may be
- * NULL where nothing was fed. */
+/* Raw model output to physical units: out has tensor_count doubles, in the tensor's order. Each decode step is one
+ * operation in double. `inputs` are those of the same step, for steps that add from one; NULL where nothing was fed.
+ * NaN comes out where what is to be added is not there. A clip propagates NaN. */
 void contract_decode(const struct contract_output *output, const assay_tensor *raw, const struct fed_inputs *inputs,
                      double *out);
+/* The same of flat element i alone. */
+double contract_decode_at(const struct contract_output *output, const assay_tensor *raw, int64_t i,
+                          const struct fed_inputs *inputs);
 /* Component of flat element i, and its step along the horizon axis (0 without one). */
 int32_t contract_component_of(const struct contract_output *output, const assay_tensor *tensor, int64_t i,
                               int64_t *step);

@@ -122,6 +122,7 @@ static assay_status read_contract(struct reader *reader) {
   TRY(FIELDS_READ(reader, reader->file.root, sections, "the contract", reader->contract));
   TRY(check_files(reader));
   TRY(check_described(reader));
+  TRY(check_added(reader));
   TRY(check_input_roles(reader));
   if (reader->contract->p99_ms > reader->contract->period_ms && reader->contract->period_ms > 0) {
     const struct yaml *p99 = yaml_get(yaml_get(reader->file.root, "timing"), "p99_ms");

@@ -113,13 +113,25 @@ enum decode_kind {
   DECODE_CLIP,   /* to [a, b] */
   DECODE_SCALE,  /* x * a */
   DECODE_OFFSET, /* x + a */
-  DECODE_ADD     /* x + element `element` of frame `frame` of the input `input`, as it was fed */
+  DECODE_ADD     /* x + element `element` of frame `frame` of what was measured as `input` */
 };
 struct decode_step {
   enum decode_kind kind;
   double a, b;
-  const char *input;      /* an input of the contract */
-  int64_t element, frame; /* frame: along the input's history, from 0; -1: the last */
+  int32_t n_each;     /* 0: `a` at every step of the horizon; otherwise how many steps `each` has a number for */
+  const double *each; /* scale and offset: [n_each], in place of `a` */
+  const char *input;  /* an input of the contract, or the sensor of a term */
+  int64_t element;    /* within a frame */
+  int64_t frame;      /* along the input's history, from 0; -1: the last */
+  int64_t frame_size; /* elements of a frame; 0: the whole of what was measured */
+  bool cumulative;    /* from the second step of the horizon on: x + what this step made of the step before */
+  const struct decode_origin *origin; /* the statistics that the numbers come from; NULL: none */
+};
+/* Where the numbers of statistics were drawn from; the same for the two or three steps that they make. */
+struct decode_origin {
+  const char *file, *a, *b; /* the file, and its two arrays: mean and std, or min and max */
+  bool min_max;
+  double low, high;
 };
 
 /* How far a component may drift. A NAN means: not declared. */

@@ -188,6 +188,7 @@ static assay_status name_components(struct reader *reader, const struct entry *e
 struct listing {
   const struct yaml *node, *output; /* the list, and the output's mapping */
   const char *output_what;
+  const struct contract_output *target;
   struct entry defaults;
   struct contract_component *components;
   struct decode_rows *decode; /* [entries], what each entry adds */
@@ -230,7 +231,7 @@ static assay_status read_entry(struct reader *reader, struct listing *listing, i
     TRY(read_pd(reader, entry.pd, item, *count, components));
   }
   what_format(item, "'decode' of %s", what);
-  return read_decode(reader, entry.decode, item, *count, &listing->decode[index]);
+  return read_decode(reader, entry.decode, item, listing->target, *count, &listing->decode[index]);
 }
 
 /* One pass over the entries: counting when there are no components yet, reading otherwise. */
@@ -325,6 +326,15 @@ static assay_status join_decode(struct reader *reader, struct listing *listing, 
         steps[whole->n_steps + s] = own->steps[i][s];
       }
       component->decode = steps;
+      int32_t cumulative = 0;
+      for (int32_t s = 0; s < component->n_decode; s++) {
+        cumulative += steps[s].cumulative;
+      }
+      if (cumulative > 1) {
+        return yaml_error(&reader->file, component->mark,
+                          "the decoding of '%s' adds cumulatively %d times; it may once", component->name,
+                          (int)cumulative);
+      }
     }
   }
   return status_ok();
@@ -358,7 +368,7 @@ assay_status read_components(struct reader *reader, const struct yaml *node, con
   if (node->count == 0) {
     return yaml_error(&reader->file, node->mark, "%s is empty", what);
   }
-  struct listing listing = {.node = node, .output = output, .output_what = output_what};
+  struct listing listing = {.node = node, .output = output, .output_what = output_what, .target = out};
   ARENA_NEW(reader->arena, listing.first, node->count + 1);
   ARENA_NEW(reader->arena, listing.decode, node->count);
   TRY(read_defaults(reader, &listing));
@@ -383,7 +393,7 @@ assay_status read_components(struct reader *reader, const struct yaml *node, con
   }
   struct decode_rows whole = {0};
   what_format(what, "'decode' of %s", output_what);
-  TRY(read_decode(reader, yaml_get(output, "decode"), what, listing.count, &whole));
+  TRY(read_decode(reader, yaml_get(output, "decode"), what, out, listing.count, &whole));
   TRY(join_decode(reader, &listing, &whole));
   out->components = listing.components;
   out->n_components = listing.count;

@@ -189,7 +189,7 @@ static assay_status normalize_range(struct reader *reader, const struct statisti
 static assay_status normalize_by_statistics(struct reader *reader, const struct yaml *node, const char *what,
                                             struct preprocess_step *step) {
   struct statistics statistics = {0};
-  TRY(read_statistics(reader, node, what, &statistics));
+  TRY(read_statistics(reader, node, what, 0, 0, &statistics));
   if (statistics.min_max) {
     return normalize_range(reader, &statistics, step);
   }

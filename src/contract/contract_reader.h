@@ -97,19 +97,27 @@ struct decode_rows {
   struct decode_step **steps; /* [count] arrays of n_steps */
 };
 ASSAY_MUST_CHECK assay_status read_decode(struct reader *reader, const struct yaml *node, const char *what,
-                                          int32_t count, struct decode_rows *out);
+                                          const struct contract_output *output, int32_t count, struct decode_rows *out);
+/* {input, frame, elements, cumulative} to step `at` of every row: what was measured is added. */
+ASSAY_MUST_CHECK assay_status read_add(struct reader *reader, const struct yaml *node, const char *what,
+                                       const struct contract_output *output, struct decode_rows *rows, int32_t at);
+/* No decode step adds what the policy feeds itself. Once the state pairs are known. */
+ASSAY_MUST_CHECK assay_status check_added(const struct reader *reader);
 
 /* Numbers from a statistics file. Mean and std, or min and max. */
 struct statistics {
   bool min_max;
-  int32_t count;
-  const double *a, *b; /* mean and std, or min and max */
+  int32_t count;       /* numbers in a row */
+  int32_t rows;        /* 1, or one for each step of the horizon */
+  const double *a, *b; /* [rows * count] mean and std, or min and max */
   double low, high;    /* min_max: what min and max were mapped to */
+  const struct decode_origin *origin;
 };
+/* `horizon` and `components`: an array of just that shape has a row for each step; 0 where there is no horizon. */
 ASSAY_MUST_CHECK assay_status read_statistics(struct reader *reader, const struct yaml *node, const char *what,
-                                              struct statistics *out);
+                                              int64_t horizon, int32_t components, struct statistics *out);
 
-/* One array of a statistics file beside the contract (.npz, .npy or .json), as it was stored; JSON
+/* One array of a statistics file beside the contract (.safetensors, .npz, .npy or .json), as it was stored; JSON
  * arrays are float64. `key` may be NULL for a .npy. digest and provenance are NULL when not given.
  * The caller ends it with tensor_free. */
 ASSAY_MUST_CHECK assay_status statistics_array(struct reader *reader, struct mark mark, const char *what,

@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "tensor/npy.h"
 #include "tensor/npz.h"
+#include "tensor/safetensors.h"
 
 /* Largest JSON file of statistics, and most elements of one array. */
 enum { JSON_BYTES_MAX = 64 << 20, ARRAY_MAX = 1 << 20, FILES_MAX = 64, KEY_MAX = 255 };
@@ -86,6 +87,36 @@ static assay_status from_npz(struct reader *reader, struct mark mark, const char
     text_free(&names);
   }
   npz_close(npz);
+  return status;
+}
+
+static bool tensor_within(const struct safetensors_entry *entry) {
+  int64_t count;
+  return shape_count(entry->dims, entry->rank, &count) && count <= ARRAY_MAX;
+}
+
+static assay_status from_safetensors(struct reader *reader, struct mark mark, const char *what, const char *path,
+                                     const char *file, const char *key, assay_tensor *out) {
+  struct safetensors *opened = NULL;
+  TRY(safetensors_open(path, &opened));
+  size_t index = safetensors_find(opened, key), count = safetensors_count(opened);
+  assay_status status;
+  if (index < count && tensor_within(safetensors_entry_at(opened, index))) {
+    status = safetensors_read(opened, index, out);
+  } else if (index < count) {
+    status = bad(reader, mark, "%s: '%.80s' in %s has more than %d numbers, so it is no statistics", what, key, file,
+                 (int)ARRAY_MAX);
+  } else {
+    struct text names = {0};
+    size_t listed = 0;
+    for (size_t i = 0; i < count; i++) {
+      list_names(&names, &listed, safetensors_entry_at(opened, i)->name);
+    }
+    status = bad(reader, mark, "%s: %s has no tensor '%.80s'; it has %s", what, file, key,
+                 count > 0 ? text_string(&names) : "none");
+    text_free(&names);
+  }
+  safetensors_close(opened);
   return status;
 }
 
@@ -202,8 +233,10 @@ assay_status statistics_array(struct reader *reader, struct mark mark, const cha
   char *path = NULL;
   TRY(find_file(reader, mark, what, file, &path));
   bool npy = text_ends_with(file, ".npy"), npz = text_ends_with(file, ".npz"), json = text_ends_with(file, ".json");
-  if (!npy && !npz && !json) {
-    return bad(reader, mark, "%s names the file '%.80s'; statistics are read from .npz, .npy and .json", what, file);
+  bool safetensors = text_ends_with(file, ".safetensors");
+  if (!npy && !npz && !json && !safetensors) {
+    return bad(reader, mark, "%s names the file '%.80s'; statistics are read from .safetensors, .npz, .npy and .json",
+               what, file);
   }
   if ((key == NULL) != npy) {
     return bad(reader, mark,
@@ -217,24 +250,34 @@ assay_status statistics_array(struct reader *reader, struct mark mark, const cha
   if (npy) {
     return npy_read(path, out);
   }
+  if (safetensors) {
+    return from_safetensors(reader, mark, what, path, file, key, out);
+  }
   return npz ? from_npz(reader, mark, what, path, file, key, out) : from_json(reader, mark, what, path, file, key, out);
 }
 
-/* A list of finite doubles in the arena, from an array of rank 1 once dimensions of 1 are left out
- * (statistics of images are often [3, 1, 1]). */
+/* An array of exactly [horizon, components], where one or both are more than 1. */
+static bool has_rows(const assay_tensor *tensor, int64_t horizon, int32_t components) {
+  return horizon > 1 && tensor->rank == 2 && tensor->dims[0] == horizon && tensor->dims[1] == components;
+}
+
+/* Finite doubles in the arena, from an array of rank 1 once dimensions of 1 are left out (statistics of
+ * images are often [3, 1, 1]), or of a row for each step. */
 static assay_status keep_numbers(struct reader *reader, struct mark mark, const char *what, const char *key,
-                                 const assay_tensor *tensor, const double **out, int32_t *count) {
+                                 const assay_tensor *tensor, int64_t horizon, int32_t components, const double **out,
+                                 int32_t *count, int32_t *rows) {
   int32_t long_dims = 0;
   for (int32_t i = 0; i < tensor->rank; i++) {
     long_dims += tensor->dims[i] != 1;
   }
   int64_t n = tensor_count(tensor);
   bool number = dtype_is_float(tensor->dtype) || dtype_is_integer(tensor->dtype);
-  if (long_dims > 1 || n < 1 || n > ARRAY_MAX || !number) {
+  bool each = has_rows(tensor, horizon, components);
+  if ((long_dims > 1 && !each) || n < 1 || n > ARRAY_MAX || !number) {
     struct text shape = {0};
     tensor_describe(tensor, &shape);
-    assay_status status =
-        bad(reader, mark, "%s: '%.80s' is %s; it must be one row of numbers", what, key, text_string(&shape));
+    assay_status status = bad(reader, mark, "%s: '%.80s' is %s; it must be one row of numbers%s", what, key,
+                              text_string(&shape), horizon > 1 ? ", or one for each step of the horizon" : "");
     text_free(&shape);
     return status;
   }
@@ -247,7 +290,8 @@ static assay_status keep_numbers(struct reader *reader, struct mark mark, const 
     }
   }
   *out = values;
-  *count = (int32_t)n;
+  *rows = each ? (int32_t)horizon : 1;
+  *count = (int32_t)n / *rows;
   return status_ok();
 }
 
@@ -295,11 +339,19 @@ static assay_status array_key(struct reader *reader, const struct yaml *node, co
   return *out != NULL ? status_ok() : status_no_memory(strlen(request->key));
 }
 
+/* How an array may lie: in rows of `components` for each of `horizon` steps, or in one row. */
+struct layout {
+  int64_t horizon;
+  int32_t components;
+};
+
 static assay_status read_array(struct reader *reader, const struct yaml *node, const char *what,
-                               const struct request *request, const char *key, const double **out, int32_t *count) {
+                               const struct request *request, const char *key, const struct layout *layout,
+                               const double **out, int32_t *count, int32_t *rows) {
   assay_tensor tensor = {0};
   TRY(statistics_array(reader, node->mark, what, request->file, key, request->digest, request->provenance, &tensor));
-  assay_status status = keep_numbers(reader, node->mark, what, key, &tensor, out, count);
+  assay_status status =
+      keep_numbers(reader, node->mark, what, key, &tensor, layout->horizon, layout->components, out, count, rows);
   tensor_free(&tensor);
   return status;
 }
@@ -307,7 +359,7 @@ static assay_status read_array(struct reader *reader, const struct yaml *node, c
 /* A spread of 0 would hide every difference behind it. */
 static assay_status check_spread(struct reader *reader, struct mark mark, const char *what,
                                  const struct statistics *s) {
-  for (int32_t i = 0; i < s->count; i++) {
+  for (int32_t i = 0; i < s->count * s->rows; i++) {
     double spread = s->min_max ? s->b[i] - s->a[i] : s->b[i];
     if (!(spread > 0)) {
       return bad(reader, mark, "%s: %s of element %d is %.9g; it must be above 0, or no difference shows behind it",
@@ -317,7 +369,19 @@ static assay_status check_spread(struct reader *reader, struct mark mark, const 
   return status_ok();
 }
 
-assay_status read_statistics(struct reader *reader, const struct yaml *node, const char *what, struct statistics *out) {
+static assay_status keep_origin(struct reader *reader, const struct request *request, const char *a, const char *b,
+                                struct statistics *out) {
+  struct decode_origin *origin;
+  ARENA_NEW(reader->arena, origin, 1);
+  *origin = (struct decode_origin){request->file, a, b, out->min_max, request->low, request->high};
+  out->origin = origin;
+  out->low = request->low;
+  out->high = request->high;
+  return status_ok();
+}
+
+assay_status read_statistics(struct reader *reader, const struct yaml *node, const char *what, int64_t horizon,
+                             int32_t components, struct statistics *out) {
   static const struct field fields[] = {
       {"file", read_text, offsetof(struct request, file), FIELD_REQUIRED},
       {"digest", read_text, offsetof(struct request, digest), FIELD_OPTIONAL},
@@ -343,17 +407,18 @@ assay_status read_statistics(struct reader *reader, const struct yaml *node, con
                       what);
   }
   const char *a, *b;
-  int32_t n_b = 0;
+  int32_t n_b = 0, rows_b = 0;
   TRY(array_key(reader, node, what, &request, out->min_max ? request.min : request.mean, out->min_max ? "min" : "mean",
                 &a));
   TRY(array_key(reader, node, what, &request, out->min_max ? request.max : request.std, out->min_max ? "max" : "std",
                 &b));
-  TRY(read_array(reader, node, what, &request, a, &out->a, &out->count));
-  TRY(read_array(reader, node, what, &request, b, &out->b, &n_b));
-  if (n_b != out->count) {
-    return bad(reader, node->mark, "%s: '%.80s' has %d numbers, '%.80s' has %d", what, a, (int)out->count, b, (int)n_b);
+  const struct layout layout = {horizon, components};
+  TRY(read_array(reader, node, what, &request, a, &layout, &out->a, &out->count, &out->rows));
+  TRY(read_array(reader, node, what, &request, b, &layout, &out->b, &n_b, &rows_b));
+  if (n_b != out->count || rows_b != out->rows) {
+    return bad(reader, node->mark, "%s: '%.80s' has %d numbers, '%.80s' has %d", what, a, (int)(out->count * out->rows),
+               b, (int)(n_b * rows_b));
   }
-  out->low = request.low;
-  out->high = request.high;
+  TRY(keep_origin(reader, &request, a, b, out));
   return check_spread(reader, node->mark, what, out);
 }

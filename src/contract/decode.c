@@ -27,29 +27,42 @@ int32_t contract_component_of(const struct contract_output *output, const assay_
   return component < output->n_components ? (int32_t)component : output->n_components - 1;
 }
 
-/* The element of the input that a step adds; NAN when it was not fed, or is too short. */
+/* The measured element that a step adds; NAN when it was not fed, or has no such element. */
 static double added(const struct decode_step *step, const struct fed_inputs *inputs) {
-  for (size_t i = 0; inputs != NULL && i < inputs->count; i++) {
-    const assay_tensor *tensor = inputs->items[i].tensor;
-    if (text_equal(inputs->items[i].name, step->input) && step->element < tensor_count(tensor)) {
-      return tensor_get(tensor, step->element);
-    }
+  const assay_tensor *tensor = NULL;
+  for (size_t i = 0; inputs != NULL && tensor == NULL && i < inputs->count; i++) {
+    tensor = text_equal(inputs->items[i].name, step->input) ? inputs->items[i].tensor : NULL;
   }
-  return (double)NAN;
+  bool numbers = tensor != NULL &&
+                 (dtype_is_float(tensor->dtype) || dtype_is_integer(tensor->dtype) || tensor->dtype == ASSAY_BOOL);
+  int64_t count = numbers ? tensor_count(tensor) : 0, size = step->frame_size > 0 ? step->frame_size : count;
+  int64_t frames = size > 0 ? count / size : 0, frame = step->frame < 0 ? frames - 1 : step->frame;
+  bool there = frame >= 0 && frame < frames && step->element < size;
+  return there ? tensor_get(tensor, frame * size + step->element) : (double)NAN;
 }
 
-double decode_value(const struct contract_component *component, double value, const struct fed_inputs *inputs) {
-  for (int32_t i = 0; i < component->n_decode; i++) {
+/* The number of a scale or an offset at step `horizon` of a chunk. */
+static double number_at(const struct decode_step *step, int64_t horizon) {
+  if (step->n_each == 0) {
+    return step->a;
+  }
+  return horizon < step->n_each ? step->each[horizon] : (double)NAN;
+}
+
+/* Decode steps `from` to `to` of a component. */
+static double apply(const struct contract_component *component, int32_t from, int32_t to, double value, int64_t horizon,
+                    const struct fed_inputs *inputs) {
+  for (int32_t i = from; i < to; i++) {
     const struct decode_step *step = &component->decode[i];
     switch (step->kind) {
       case DECODE_CLIP: /* NaN passes through: both comparisons are false for it */
         value = value < step->a ? step->a : value > step->b ? step->b : value;
         break;
       case DECODE_SCALE:
-        value = value * step->a;
+        value = value * number_at(step, horizon);
         break;
       case DECODE_OFFSET:
-        value = value + step->a;
+        value = value + number_at(step, horizon);
         break;
       case DECODE_ADD:
         value = value + added(step, inputs);
@@ -59,14 +72,63 @@ double decode_value(const struct contract_component *component, double value, co
   return value;
 }
 
+/* The step that makes each step of a chunk relative to the one before; n_decode when there is none. */
+static int32_t cumulative_at(const struct contract_component *component) {
+  int32_t i = 0;
+  while (i < component->n_decode && !component->decode[i].cumulative) {
+    i++;
+  }
+  return i;
+}
+
+double contract_decode_at(const struct contract_output *output, const assay_tensor *raw, int64_t i,
+                          const struct fed_inputs *inputs) {
+  int64_t horizon;
+  const struct contract_component *component = &output->components[contract_component_of(output, raw, i, &horizon)];
+  int32_t cumulative = cumulative_at(component), end = component->n_decode;
+  if (cumulative == end) {
+    return apply(component, 0, end, tensor_get(raw, i), horizon, inputs);
+  }
+  double sum = added(&component->decode[cumulative], inputs);
+  int64_t stride = stride_of(raw, output->horizon_axis);
+  for (int64_t h = 0; h <= horizon; h++) {
+    sum = apply(component, 0, cumulative, tensor_get(raw, i - (horizon - h) * stride), h, inputs) + sum;
+  }
+  return apply(component, cumulative + 1, end, sum, horizon, inputs);
+}
+
+/* Up to and with the cumulative step, which finds its value of the step before in `out`; then the rest. */
+static void decode_running(const struct contract_output *output, const assay_tensor *raw,
+                           const struct fed_inputs *inputs, double *out) {
+  int64_t count = tensor_count(raw), horizon, stride = stride_of(raw, output->horizon_axis);
+  for (int64_t i = 0; i < count; i++) {
+    const struct contract_component *component = &output->components[contract_component_of(output, raw, i, &horizon)];
+    int32_t cumulative = cumulative_at(component);
+    out[i] = apply(component, 0, cumulative, tensor_get(raw, i), horizon, inputs);
+    if (cumulative < component->n_decode) {
+      out[i] += horizon > 0 ? out[i - stride] : added(&component->decode[cumulative], inputs);
+    }
+  }
+  for (int64_t i = 0; i < count; i++) {
+    const struct contract_component *component = &output->components[contract_component_of(output, raw, i, &horizon)];
+    out[i] = apply(component, cumulative_at(component) + 1, component->n_decode, out[i], horizon, inputs);
+  }
+}
+
 void contract_decode(const struct contract_output *output, const assay_tensor *raw, const struct fed_inputs *inputs,
                      double *out) {
   struct fpenv saved = fpenv_enter();
-  int64_t count = tensor_count(raw);
-  for (int64_t i = 0; i < count; i++) {
-    int64_t step;
-    const struct contract_component *component = &output->components[contract_component_of(output, raw, i, &step)];
-    out[i] = decode_value(component, tensor_get(raw, i), inputs);
+  int64_t count = tensor_count(raw), horizon;
+  bool running = false;
+  for (int32_t c = 0; c < output->n_components && !running; c++) {
+    running = cumulative_at(&output->components[c]) < output->components[c].n_decode;
+  }
+  if (running) {
+    decode_running(output, raw, inputs, out);
+  }
+  for (int64_t i = 0; i < count && !running; i++) {
+    const struct contract_component *component = &output->components[contract_component_of(output, raw, i, &horizon)];
+    out[i] = apply(component, 0, component->n_decode, tensor_get(raw, i), horizon, inputs);
   }
   fpenv_leave(saved);
 }

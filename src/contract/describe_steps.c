@@ -102,6 +102,15 @@ void describe_preprocess(struct statements *out, const struct contract_input *in
   text_free(&chain);
 }
 
+/* One number, or one for each step of a chunk. */
+static void add_each(struct text *out, const struct decode_step *step) {
+  add_number(out, step->n_each > 0 ? step->each[0] : step->a);
+  for (int32_t h = 1; h < step->n_each; h++) {
+    text_add(out, ", ");
+    add_number(out, step->each[h]);
+  }
+}
+
 static void add_decode(struct text *out, const struct decode_step *step) {
   switch (step->kind) {
     case DECODE_CLIP:
@@ -113,14 +122,20 @@ static void add_decode(struct text *out, const struct decode_step *step) {
       break;
     case DECODE_SCALE:
       text_add(out, "scale ");
-      add_number(out, step->a);
+      add_each(out, step);
       break;
     case DECODE_OFFSET:
       text_add(out, "offset ");
-      add_number(out, step->a);
+      add_each(out, step);
       break;
     case DECODE_ADD:
-      text_format(out, "add %s[%lld] of frame %lld", step->input, (long long)step->element, (long long)step->frame);
+      text_format(out, "add %s[%lld] of ", step->input, (long long)step->element);
+      if (step->frame < 0) {
+        text_add(out, "the last frame");
+      } else {
+        text_format(out, "frame %lld", (long long)step->frame);
+      }
+      text_add(out, step->cumulative ? ", each step of a chunk upon the one before" : "");
       break;
   }
 }

@@ -489,9 +489,14 @@ assay_status measure_noise(const struct plan *plan, const struct fed_case *fed, 
 double component_factor(const struct contract_component *component) {
   double factor = 1.0;
   for (int32_t i = 0; i < component->n_decode; i++) {
-    factor *= component->decode[i].kind == DECODE_SCALE ? component->decode[i].a : 1.0;
+    const struct decode_step *step = &component->decode[i];
+    double largest = fabs(step->a);
+    for (int32_t h = 0; h < step->n_each; h++) {
+      largest = fmax(largest, fabs(step->each[h]));
+    }
+    factor *= step->kind == DECODE_SCALE ? largest : 1.0;
   }
-  return fabs(factor);
+  return factor;
 }
 
 /* One rounding of the tensor's type, relative. */
@@ -522,14 +527,14 @@ static void saturation_limits(const struct contract_component *component, struct
   for (int32_t i = 0; i < component->n_decode; i++) {
     const struct decode_step *step = &component->decode[i];
     double low = rule->limit_min, high = rule->limit_max;
-    if (step->kind == DECODE_CLIP) {
+    if (step->kind == DECODE_ADD || step->n_each > 0) { /* what is added differs from step to step */
+      rule->limit_min = rule->limit_max = NAN;
+    } else if (step->kind == DECODE_CLIP) {
       rule->limit_min = step->a;
       rule->limit_max = step->b;
     } else if (step->kind == DECODE_OFFSET) {
       rule->limit_min = low + step->a;
       rule->limit_max = high + step->a;
-    } else if (step->kind == DECODE_ADD) { /* what is added differs from step to step */
-      rule->limit_min = rule->limit_max = NAN;
     } else {
       rule->limit_min = step->a < 0 ? high * step->a : low * step->a;
       rule->limit_max = step->a < 0 ? low * step->a : high * step->a;

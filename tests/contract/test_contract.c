@@ -312,7 +312,7 @@ static const struct fault faults[] = {
     {"{scale: [0.5, 0.25, 2, 1]}", "{scale: 0}", 28, 41, BAD, "no difference shows"},
     {"{scale: [0.5, 0.25, 2, 1]}", "{scale: .inf}", 28, 41, BAD, "finite"},
     {"{scale: [0.5, 0.25, 2, 1]}", "{scael: 1}", 28, 34, BAD, "did you mean 'scale'"},
-    {"{scale: [0.5, 0.25, 2, 1]}", "{add: {input: qpos}}", 28, 33, LATER, "'add'"},
+    {"{scale: [0.5, 0.25, 2, 1]}", "{add: {input: qpos}}", 28, 39, ASSAY_CONTRACT_INVALID, "needs 'frame'"},
     {"{clip: [-10, 10]}", "{clip: [10, -10]}", 28, 21, BAD, "the first must be below"},
     {"{clip: [-10, 10]}", "{statistics: {file: gone.json, key: a}}", 28, 27, ASSAY_STATISTICS_INVALID,
      "not beside the contract"},
