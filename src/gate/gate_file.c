@@ -183,25 +183,34 @@ static assay_status scalar_text(struct reader *reader, const struct yaml *node, 
 static int32_t count_settings(const struct yaml *node) {
   int32_t count = 0;
   for (int32_t i = 0; node != NULL && i < node->count; i++) {
-    count += node->items[i].kind == YAML_MAPPING ? node->items[i].count : 1;
+    count += node->items[i].kind != YAML_SCALAR ? node->items[i].count : 1;
   }
   return count;
 }
 
-/* One setting, or a mapping of them, whose keys become "provider_options.device_id". */
+/* The value of one setting. A file is meant relative to the gate's folder, as everywhere in gate.yaml. */
+static assay_status parse_value(struct reader *reader, const struct yaml *node, struct rung_setting *setting) {
+  TRY(scalar_text(reader, node, setting->key, &setting->value));
+  bool always = strcmp(setting->key, "module") == 0 || strcmp(setting->key, "checkpoint") == 0;
+  bool relative = setting->value[0] != '/' && (always || strchr(setting->value, '/') != NULL);
+  return rung_setting_is_path(setting->key) && relative ? joined(reader, setting->value, &setting->value) : status_ok();
+}
+
+/* One setting, or a mapping of them, whose keys become "provider_options.device_id", or a list: "arguments.0". */
 static assay_status parse_setting(struct reader *reader, const char *key, const struct yaml *node,
                                   struct rung_setting *settings, int32_t *count) {
-  if (node->kind != YAML_MAPPING) {
+  if (node->kind == YAML_SCALAR) {
     settings[*count].key = key;
-    return scalar_text(reader, node, key, &settings[(*count)++].value);
+    return parse_value(reader, node, &settings[(*count)++]);
   }
   for (int32_t i = 0; i < node->count; i++) {
     struct rung_setting *setting = &settings[(*count)++];
-    setting->key = arena_format(&reader->gate->arena, "%s.%s", key, node->keys[i]);
+    setting->key = node->kind == YAML_MAPPING ? arena_format(&reader->gate->arena, "%s.%s", key, node->keys[i])
+                                              : arena_format(&reader->gate->arena, "%s.%d", key, (int)i);
     if (setting->key == NULL) {
       return status_no_memory(strlen(key));
     }
-    TRY(scalar_text(reader, &node->items[i], node->keys[i], &setting->value));
+    TRY(scalar_text(reader, &node->items[i], key, &setting->value));
   }
   return status_ok();
 }
@@ -332,11 +341,13 @@ static bool is_emulated(const struct rung_request *request) {
 }
 
 static assay_status parse_rung(struct reader *reader, const struct yaml *node, struct gate_rung *rung) {
-  static const char *const keys[] = {
-      "name",           "engine",  "precision",    "provider",  "model",  "outputs",          "required", "tolerance",
-      "keep",           "threads", "time_limit_s", "settings",  "device", "version",          "tf32",     "accumulator",
-      "allow_fallback", "library", "optimization", "execution", "plugin", "provider_options", "config",   "models",
-      "command",        "runtime"};
+  static const char *const keys[] = {"name",         "engine",           "precision",  "provider",     "model",
+                                     "outputs",      "required",         "tolerance",  "keep",         "threads",
+                                     "time_limit_s", "settings",         "device",     "version",      "tf32",
+                                     "accumulator",  "allow_fallback",   "library",    "optimization", "execution",
+                                     "plugin",       "provider_options", "config",     "models",       "command",
+                                     "runtime",      "module",           "checkpoint", "python",       "arguments",
+                                     "results",      "deterministic"};
   struct rung_request *request = &rung->request;
   const struct yaml *name, *required = yaml_get(node, "required"), *limit = yaml_get(node, "time_limit_s");
   rung->mark = node->mark;

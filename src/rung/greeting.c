@@ -83,7 +83,11 @@ assay_status greeting_write(const struct rung_request *request, const char *engi
   for (int32_t i = 0; i < request->n_keep; i++) {
     wire_put_string(out, request->keep[i]);
   }
-  return put_model(request->model_path, out);
+  if (request->model_path != NULL) {
+    return put_model(request->model_path, out);
+  }
+  wire_put_int(out, 0); /* whoever listens needs no file */
+  return text_status(out);
 }
 
 /* --- reading --------------------------------------------------------------------------------- */

@@ -10,7 +10,8 @@
 /* Of messages and of what they hold; raised with any change. A worker of another one says so and ends. */
 enum { WORKER_PROTOCOL = 1 };
 
-/* Appends the greeting: the request with `engine` in place of its own, and the model with its external data. */
+/* Appends the greeting: the request with `engine` in place of its own, and the model with its external data, if there
+ * is one. */
 ASSAY_MUST_CHECK assay_status greeting_write(const struct rung_request *request, const char *engine, struct text *out);
 /* Reads a greeting and writes its files into `folder`, inside which they stay. The request lives in the arena.
  * RUNG_FAILED when it is of another protocol, or malformed. */

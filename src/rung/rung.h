@@ -132,8 +132,12 @@ void rung_engines_list(struct text *out);
  * every engine takes them: device, version, tf32, accumulator, allow_fallback. */
 bool rung_setting_is_expectation(const char *key);
 /* Settings of runtimes that may stand beside a rung's name in gate.yaml, as well as under `settings`: library,
- * optimization, execution, plugin, provider_options, config, runtime. Each engine still takes or refuses them. */
+ * optimization, execution, plugin, provider_options, config, runtime, module, checkpoint, python, arguments, results,
+ * deterministic. Each engine still takes or refuses them. */
 bool rung_setting_is_common(const char *key);
+/* Those whose value names a file: relative to gate.yaml's folder where it has a slash, and `module` and `checkpoint`
+ * always. */
+bool rung_setting_is_path(const char *key);
 const char *rung_setting_find(const struct rung_request *request, const char *key); /* NULL when absent */
 /* Fails with RUNG_SETTING on a setting that is neither an expectation nor in `allowed`. */
 ASSAY_MUST_CHECK assay_status rung_settings_check(const struct rung_request *request, const char *const *allowed,

@@ -17,10 +17,21 @@ bool rung_setting_is_expectation(const char *key) {
 }
 
 bool rung_setting_is_common(const char *key) {
-  static const char *const common[] = {"library",          "optimization", "execution", "plugin",
-                                       "provider_options", "config",       "runtime"};
+  static const char *const common[] = {"library",   "optimization", "execution",    "plugin",     "provider_options",
+                                       "config",    "runtime",      "module",       "checkpoint", "python",
+                                       "arguments", "results",      "deterministic"};
   for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
     if (strcmp(common[i], key) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool rung_setting_is_path(const char *key) {
+  static const char *const paths[] = {"library", "plugin", "module", "checkpoint", "python"};
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+    if (strcmp(paths[i], key) == 0) {
       return true;
     }
   }
