@@ -227,6 +227,20 @@ static assay_status bind_models(struct folder *folder, struct gate_result *resul
   return status_ok();
 }
 
+/* Names are labels: whether the answers are this policy's is for the drift to say. But nobody should have to guess why
+ * it is large. */
+static assay_status note_policy(const struct folder *folder, struct gate_result *result) {
+  const char *recorded = folder->corpus->policy, *described = folder->contract->policy;
+  if (recorded == NULL || strcmp(recorded, described) == 0) {
+    return status_ok();
+  }
+  return gate_result_note(
+      result,
+      "the corpus was recorded for the policy '%s', but the contract describes '%s'; if they are not "
+      "the same policy, record a corpus of this one",
+      recorded, described);
+}
+
 static assay_status note_files(struct folder *folder, struct gate_result *result) {
   const char *base = folder->options->folder;
   result->folder = arena_string(&result->arena, base);
@@ -235,6 +249,7 @@ static assay_status note_files(struct folder *folder, struct gate_result *result
   if (result->folder == NULL || result->policy == NULL || result->corpus_digest == NULL) {
     return status_no_memory(strlen(base));
   }
+  TRY(note_policy(folder, result));
   TRY(gate_result_file(result, "gate", folder->gate->path, gate_shown_path(base, folder->gate->path)));
   TRY(gate_result_file(result, "contract", folder->gate->contract_path,
                        gate_shown_path(base, folder->gate->contract_path)));

@@ -23,6 +23,24 @@ void gate_result_free(struct gate_result *result) {
   }
 }
 
+assay_status gate_result_note(struct gate_result *result, const char *format, ...) {
+  const char **notes;
+  va_list arguments;
+  ARENA_NEW(&result->arena, notes, result->n_notes + 1);
+  for (int32_t i = 0; i < result->n_notes; i++) {
+    notes[i] = result->notes[i];
+  }
+  va_start(arguments, format);
+  notes[result->n_notes] = arena_format_va(&result->arena, format, arguments);
+  va_end(arguments);
+  if (notes[result->n_notes] == NULL) {
+    return status_no_memory(0);
+  }
+  result->notes = notes;
+  result->n_notes++;
+  return status_ok();
+}
+
 struct gate_reason gate_reason_of(assay_code code) {
   return (struct gate_reason){.code = code,
                               .step = -1,

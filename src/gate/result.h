@@ -228,6 +228,8 @@ struct gate_result {
   enum verdict verdict;
   int exit_code;               /* 2 wrong input before 1 REJECT before 3 BLOCKED before 0 */
   struct gate_reasons reasons; /* of the gate as a whole */
+  int32_t n_notes;             /* what decides nothing, and must be said beside every verdict */
+  const char *const *notes;
   int32_t n_rungs, n_invalid, n_files, n_others;
   struct rung_result *rungs;
   struct invalid_case_result *invalid;
@@ -244,6 +246,9 @@ struct gate_result {
 };
 
 void gate_result_free(struct gate_result *result);
+
+/* Adds a sentence to the notes. */
+ASSAY_MUST_CHECK assay_status gate_result_note(struct gate_result *result, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Appends; fails with OUT_OF_MEMORY. What the reason points to must live as long as the arena. */
 ASSAY_MUST_CHECK assay_status gate_reason_add(struct arena *arena, struct gate_reasons *reasons,

@@ -61,6 +61,30 @@ golden() {
   fails 2 CORPUS_INVALID "'first' already" corpus add second golden/first.npz
 }
 
+@test "add takes times, monitors and the guard's answer" {
+  golden
+  npy s.npy '<f4' '2, 1' "$one$two"
+  exits 0 corpus add golden --id timed --input x=x.npy --output y=y.npy --time x=1000 --now 1010.5 --result-age 12 \
+    --monitor bumper=clear:5 --guard accept
+  exits 0 corpus add golden --id each --sequence --input x=s.npy --output y=s.npy --time x=1,2 --now 3,4 \
+    --monitor bumper=tripped:0.5,missing --guard MONITOR_TRIPPED,MONITOR_MISSING
+  exits 0 corpus add golden --id one --sequence --input x=s.npy --output y=s.npy --guard 1=ACTION_LIMIT --no-monitors
+  for line in 'times_ms: {x: 1000}' 'now_ms: 1010.5' 'result_age_ms: 12' 'monitors: {bumper: {answer: clear, age_ms: 5}}' \
+    'guard: accept' 'times_ms: {x: [1, 2]}' 'now_ms: [3, 4]' 'guard: [MONITOR_TRIPPED, MONITOR_MISSING]' \
+    'monitors: {bumper: [{answer: tripped, age_ms: 0.5}, missing]}' 'guard: {1: ACTION_LIMIT}' 'monitors: {}'; do
+    grep -qF "    $line" golden/corpus.yaml || { echo "no $line"; cat golden/corpus.yaml; return 1; }
+  done
+  fails 2 USAGE "now_ms" corpus add golden --id t --input x=x.npy --output y=y.npy --time x=1000
+  fails 2 USAGE "no number" corpus add golden --id t --input x=x.npy --output y=y.npy --now soon
+  fails 2 USAGE "no sequence" corpus add golden --id t --input x=x.npy --output y=y.npy --now 1,2
+  fails 2 USAGE "say it once" corpus add golden --id t --input x=x.npy --output y=y.npy --now 1 --time x=1 --age x=1
+  fails 2 USAGE "clear:MS" corpus add golden --id t --input x=x.npy --output y=y.npy --monitor m=fine
+  fails 2 USAGE "neither accept" corpus add golden --id t --input x=x.npy --output y=y.npy --guard ok
+  fails 2 USAGE "a step is" corpus add golden --id t --sequence --input x=s.npy --output y=s.npy --guard x=accept
+  fails 2 USAGE "two answers" corpus add golden --id t --sequence --input x=s.npy --output y=s.npy --guard 1=accept,1=accept
+  fails 2 CORPUS_INVALID "2 steps" corpus add golden --id t --sequence --input x=s.npy --output y=s.npy --now 1,2,3
+}
+
 @test "what fails to be added leaves the corpus as it was" {
   golden
   before=$(cat golden/* | sha256sum)

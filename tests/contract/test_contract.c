@@ -287,6 +287,7 @@ static const struct fault faults[] = {
     {"input: h_in, output: h_out", "input: h_in, output: h_uot", 19, 5, BAD, "output 'h_uot' is not listed"},
     {"input: h_in, output: h_out", "input: h_in", 19, 5, BAD, "needs the key 'output'"},
     {"initial: zeros, reset", "reset", 19, 5, BAD, "needs the key 'initial'"},
+    {"initial: zeros", "initial: 1e39", 19, 43, BAD, "which float32 cannot hold"},
     {"initial: zeros", "initial: ones", 19, 43, BAD, "must be a number"},
     {"reset: episode", "reset: sometimes", 19, 57, BAD, "episode or never"},
     {"name: h_in, dtype: float32, shape: [1, 8]", "name: h_in, dtype: float16, shape: [1, 8]", 19, 5, BAD,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "corpus/run_folder.h"
 #include "model_builder.h"
 #include "policy_builder.h"
@@ -408,6 +409,57 @@ static void a_corpus_of_another_role_is_refused(void **state) {
   temp_free(folder);
 }
 
+/* The names of policies are labels: they decide nothing, and a difference is said. */
+static void a_corpus_of_another_policy_is_noted(void **state) {
+  (void)state;
+  char *folder = policy_folder();
+  policy_golden(folder, rows, 4); /* recorded for 'test' */
+  struct gate_result *result = policy_verify(folder);
+  expect_verdict(result, VERDICT_PASS, 0);
+  assert_int_equal(result->n_notes, 1);
+  assert_non_null(strstr(result->notes[0], "recorded for the policy 'test', but the contract describes 'toy'"));
+  gate_result_free(result);
+  struct text contract = {0};
+  text_format(&contract, "assay: 1\npolicy: test\n%s", strstr(policy_contract, "model:"));
+  temp_write(folder, "contract.yaml", text_string(&contract));
+  text_free(&contract);
+  result = policy_verify(folder);
+  expect_verdict(result, VERDICT_PASS, 0);
+  assert_int_equal(result->n_notes, 0);
+  gate_result_free(result);
+  temp_free(folder);
+}
+
+/* Nothing could be carried, whatever the rung: that is the contract's fault, at its line. */
+static void a_state_without_its_output_is_a_fault_of_the_contract(void **state) {
+  (void)state;
+  char *folder = policy_folder();
+  policy_golden(folder, rows, 4);
+  temp_write(folder, "contract.yaml",
+             "assay: 1\npolicy: test\nmodel: policy.onnx\n"
+             "outputs:\n  - {name: action, dtype: float32, shape: [1, 3], axes: [batch, component], components: "
+             "[{names: [a, b, c], unit: rad, tolerance: {max: 1}}]}\n"
+             "inputs: [{name: obs, dtype: float32, shape: [1, 3]}]\n"
+             "state:\n  - {input: obs, output: next_obs, initial: zeros}\n");
+  struct gate_result *result = NULL;
+  assay_status status = gate_run(&(struct gate_options){.folder = folder}, &result);
+  assert_int_equal(status.code, ASSAY_CONTRACT_INVALID); /* the output is described nowhere */
+  assay_status_clear(&status);
+  temp_write(folder, "contract.yaml",
+             "assay: 1\npolicy: test\nmodel: policy.onnx\n"
+             "outputs:\n  - {name: action, dtype: float32, shape: [1, 3], axes: [batch, component], components: "
+             "[{names: [a, b, c], unit: rad, tolerance: {max: 1}}]}\n"
+             "  - {name: next_obs, dtype: float32, shape: [1, 3]}\n"
+             "inputs: [{name: obs, dtype: float32, shape: [1, 3]}]\n"
+             "state:\n  - {input: obs, output: next_obs, initial: zeros}\n");
+  status = gate_run(&(struct gate_options){.folder = folder}, &result);
+  assert_int_equal(status.code, ASSAY_CONTRACT_MISMATCH);
+  assert_non_null(strstr(assay_status_where(status), "contract.yaml:9:5"));
+  assert_non_null(strstr(assay_status_sentence(status), "the state 'obs' comes from the output 'next_obs'"));
+  assay_status_clear(&status);
+  temp_free(folder);
+}
+
 static void a_control_group_that_is_asked_for_is_not_passed_over(void **state) {
   (void)state;
   char *folder = policy_folder();
@@ -521,6 +573,8 @@ int main(void) {
       cmocka_unit_test(invalid_cases_must_get_exactly_their_code),
       cmocka_unit_test(a_golden_case_with_refused_inputs_is_wrong_input),
       cmocka_unit_test(a_corpus_of_another_role_is_refused),
+      cmocka_unit_test(a_corpus_of_another_policy_is_noted),
+      cmocka_unit_test(a_state_without_its_output_is_a_fault_of_the_contract),
       cmocka_unit_test(a_control_group_that_is_asked_for_is_not_passed_over),
       cmocka_unit_test(groups_are_by_tag_and_magnitude),
       cmocka_unit_test(the_guards_answer_is_a_decision),

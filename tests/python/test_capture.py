@@ -64,6 +64,40 @@ class CorpusTest(unittest.TestCase):
                     corpus.add(**arguments)
             self.assertEqual(len(corpus), 1)
 
+    def test_times_monitors_and_guard_are_written(self):
+        two = np.float32([[[1]], [[2]]])
+        with Corpus(self.folder, policy="p") as corpus:
+            corpus.add("one", inputs={"x": self.x}, outputs={"y": self.x}, times_ms={"x": 1000.5}, now_ms=np.int64(1010),
+                       result_age_ms=12, monitors={"bumper": ("clear", 5), "laser": "missing"}, guard="accept")
+            corpus.add("seq", inputs={"x": two}, outputs={"y": two}, sequence=True, times_ms={"x": np.float64([1, 2])},
+                       now_ms=[1, 3], monitors={"bumper": [("tripped", 0.5), {"answer": "clear", "age_ms": 1}]},
+                       guard={1: "ACTION_LIMIT"})
+            capture(corpus, lambda i: {"y": i["x"]}, "each", {"x": two}, sequence=True, guard=["accept", "ACTION_RATE"],
+                    monitors={})
+            corpus.add_invalid("old", {"x": self.x}, "INPUT_STALE", times_ms={"x": 0}, now_ms=1000)
+        text = open(os.path.join(self.folder, "corpus.yaml")).read()
+        for line in ("times_ms: {x: 1000.5}", "now_ms: 1010", "result_age_ms: 12", "guard: accept",
+                     "monitors: {bumper: {answer: clear, age_ms: 5}, laser: missing}", "times_ms: {x: [1.0, 2.0]}",
+                     "monitors: {bumper: [{answer: tripped, age_ms: 0.5}, {answer: clear, age_ms: 1}]}",
+                     "guard: {1: ACTION_LIMIT}", "guard: [accept, ACTION_RATE]", "monitors: {}", "times_ms: {x: 0}"):
+            self.assertIn("    " + line + "\n", text)
+
+    def test_times_that_say_nothing_are_refused(self):
+        two = np.float32([[[1]], [[2]]])
+        with Corpus(self.folder, policy="p") as corpus:
+            corpus.add("a", inputs={"x": self.x}, outputs={"y": self.x})
+            for more in (dict(times_ms={"x": 1}), dict(now_ms=[1, 2]), dict(now_ms=float("nan")), dict(now_ms="soon"),
+                         dict(now_ms=1, times_ms={"x": 1}, ages_ms={"x": 1}), dict(monitors={"m": "clear"}),
+                         dict(monitors={"m": ("fine", 1)}), dict(monitors={"m": ("clear", None)}), dict(guard="ok"),
+                         dict(guard=["accept"]), dict(guard={0: "accept"})):
+                with self.subTest(more), self.assertRaises(CorpusError):
+                    corpus.add("b", inputs={"x": self.x}, outputs={"y": self.x}, **more)
+            for more in (dict(now_ms=[1, 2, 3]), dict(guard=["accept"]), dict(guard={2: "accept"}), dict(guard={}),
+                         dict(monitors={"m": ["missing"]})):
+                with self.subTest(more), self.assertRaises(CorpusError):
+                    corpus.add("b", inputs={"x": two}, outputs={"y": two}, sequence=True, **more)
+            self.assertEqual(len(corpus), 1)
+
     def test_unknown_facts_about_the_source_are_refused(self):
         with self.assertRaises(CorpusError):
             Corpus(self.folder, policy="p", source={"framwork": "numpy"})

@@ -9,6 +9,7 @@ import tempfile
 import numpy as np
 
 from .archive import archive_bytes
+from .moments import MomentError, moment_lines
 
 ROLES = ("golden", "calibration", "sealed")
 SOURCE_KEYS = ("framework", "version", "weights")
@@ -80,7 +81,8 @@ class Corpus:
             self.abandon()
 
     def add(self, case_id, inputs=None, outputs=None, raw=None, decoded=None, repeats=(), extra=None, tags=None,
-            ages_ms=None, origin=None, refuse=None, sequence=False, forced=False):
+            ages_ms=None, origin=None, refuse=None, sequence=False, forced=False, times_ms=None, now_ms=None,
+            result_age_ms=None, monitors=None, guard=None):
         """Adds one case. All arrays are mappings from name to array.
 
         inputs, raw   tensors by the model's names, or sensor data that assay preprocesses itself
@@ -91,6 +93,12 @@ class Corpus:
         origin        {"file": ..., "digest": ..., "episode": ..., "frame": ...}: where it came from; "decoder" says
                       what made pixels of a video, with its version
         refuse        the code that an invalid case must get; such a case has no outputs
+
+        A sequence may give these once for all of its steps, or as a list with one a step:
+        times_ms      {input: when it was measured}; now_ms: the time of the step on the same clock
+        result_age_ms how old the answer is when it would be sent
+        monitors      {name: reading}: ("clear", age in ms), ("tripped", age in ms) or "missing"
+        guard         the answer expected of the guard: "accept" or a code; of a sequence also {step: answer}
         """
         if any(case["id"] == case_id for case in self._cases):
             raise CorpusError("there are two cases '%s'" % case_id)
@@ -106,6 +114,11 @@ class Corpus:
         arrays.update(extra or {})
         if refuse is None:
             self._check_finite(case_id, outputs or {})
+        try:
+            moments = moment_lines(_scalar, _steps(arrays) if sequence else None, ages_ms, times_ms, now_ms, result_age_ms,
+                                   monitors, guard)
+        except MomentError as error:
+            raise CorpusError("case '%s': %s" % (case_id, error)) from None
         data = archive_bytes(arrays)
         name = _encode(case_id) + ".npz"
         with open(os.path.join(self._staging, name), "wb") as file:
@@ -113,7 +126,7 @@ class Corpus:
         self._cases.append({
             "id": case_id, "file": name, "digest": "sha256:" + hashlib.sha256(data).hexdigest(), "refuse": refuse,
             "sequence": sequence, "forced": forced, "tags": dict(tags or {}), "ages_ms": dict(ages_ms or {}),
-            "origin": dict(origin or {})})
+            "origin": dict(origin or {}), "moments": moments})
 
     def add_invalid(self, case_id, inputs, refuse, **more):
         """Adds inputs that must be refused with the code `refuse` (INPUT_SHAPE, INPUT_NAN, ...)."""
@@ -159,6 +172,7 @@ class Corpus:
             lines.append("    expect: answer" if case["refuse"] is None else "    expect: {refuse: %s}" % case["refuse"])
             lines += ["    %s: true" % key for key in ("sequence", "forced") if case[key]]
             lines += ["    %s: %s" % (key, _flow(case[key])) for key in ("tags", "ages_ms", "origin") if case[key]]
+            lines += ["    %s: %s" % moment for moment in case["moments"]]
         return "\n".join(lines) + "\n"
 
     def close(self):
@@ -187,6 +201,13 @@ class Corpus:
         if not self._closed:
             shutil.rmtree(self._staging, ignore_errors=True)
             self._closed = True
+
+
+def _steps(arrays):
+    """Steps of a sequence, from the first of its arrays; 0 where it has none."""
+    for array in arrays.values():
+        return np.shape(array)[0] if np.ndim(array) else 0
+    return 0
 
 
 def _plain_array(array):
