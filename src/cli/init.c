@@ -92,12 +92,7 @@ static assay_status gather_facts(struct job *job, const struct signature *signat
     each[i] = &signatures[i];
   }
   const struct import_models models = {job->n_models, names, each};
-  TRY(facts_new(&job->arena, out));
-  TRY(import_metadata(&models, *out));
-  for (int i = 0; i < job->n_files; i++) {
-    TRY(import_read(job->files[i], job->format, &models, *out));
-  }
-  return import_finish(&models, *out);
+  return import_all(&models, job->files, job->n_files, job->format, &job->arena, out);
 }
 
 static assay_status make_drafts(struct job *job) {

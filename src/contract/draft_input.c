@@ -265,18 +265,24 @@ static void add_steps(const struct fact_term *term, const struct fact_numbers *o
 }
 
 /* Keys that an importer left open and that no file answered. */
-static void add_open(const struct fact_term *term, const struct fact_numbers *offsets, struct text *out) {
-  static const char *const keys[] = {"offset", "scale", "clip", "history"};
-  const bool given[] = {offsets->count > 0, term->scale.count > 0, term->clip_low.count > 0, term->history.given};
+static void add_open(const struct draft_plan *plan, const struct fact_term *term, const struct fact_numbers *offsets,
+                     struct text *out) {
+  static const char *const keys[] = {"offset", "scale", "clip", "history", "apply"};
+  const bool given[] = {offsets->count > 0, term->scale.count > 0, term->clip_low.count > 0, term->history.given,
+                        false};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
     const char *reason = facts_asked(&term->open, keys[i]);
+    struct text why = {0};
     if (i == 0 && term->minus_default && reason == NULL) {
-      reason = "minus the default positions of the joints and no file says them";
+      const char *asked = facts_asked(&plan->facts->open, "default_pos");
+      text_format(&why, "minus the joints' default positions; %s", asked != NULL ? asked : "no file says them");
+      reason = text_string(&why);
     }
     if (reason != NULL && !given[i]) {
       text_format(out, ", %s: ", keys[i]);
       write_todo(out, reason);
     }
+    text_free(&why);
   }
 }
 
@@ -316,7 +322,7 @@ static assay_status add_term(const struct draft_plan *plan, struct arena *arena,
     write_number(out, history->value);
     write_value_end(out, history->place, term->place);
   }
-  add_open(term, &offsets, out);
+  add_open(plan, term, &offsets, out);
   text_add(out, ", source: ");
   write_place(out, term->place);
   text_add(out, "}\n");

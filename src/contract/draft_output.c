@@ -154,9 +154,13 @@ static assay_status add_decode(const struct drafted *drafted, struct text *out) 
     add_factor("offset", &offset, out);
   } else if (offset.count == 0 && f->plus_default) {
     begin_step(&any, out);
+    struct text why = {0};
+    const char *asked = facts_asked(&drafted->plan->facts->open, "default_pos");
+    text_format(&why, "the joints' default positions; %s", asked != NULL ? asked : "no file says them");
     text_add(out, "{offset: ");
-    write_todo(out, "the default positions of the joints and no file says them");
+    write_todo(out, text_string(&why));
     text_add_char(out, '}');
+    text_free(&why);
   }
   if (f->clip_low.count > 0 && f->clip_high.count > 0) {
     begin_step(&any, out);
@@ -183,9 +187,37 @@ static const char *component_name(const struct drafted *drafted, int32_t c) {
   return joint >= 0 && joint < joints->count ? joints->values[joint] : NULL;
 }
 
-/* From motor numbers to names in the motors' order. */
-static assay_status order_names(const struct drafted *drafted, const char ***names) {
-  const struct fact_numbers *map = &drafted->facts->hardware_map;
+/* Each component's motor, from the facts of the output or of the joints; count 0 when no file says it. */
+static assay_status motors_of(const struct drafted *drafted, struct fact_numbers *out) {
+  const struct fact_numbers *joints = &drafted->plan->facts->motor_map;
+  *out = drafted->facts->hardware_map;
+  if (out->count > 0 || joints->count == 0 || !is_of_joints(drafted)) {
+    return status_ok();
+  }
+  double *motors;
+  ARENA_NEW(drafted->arena, motors, drafted->size);
+  for (int32_t c = 0; c < drafted->size; c++) {
+    int32_t joint = joint_of(drafted, c);
+    if (joint < 0 || joint >= joints->count) {
+      return status_ok();
+    }
+    motors[c] = joints->values[joint];
+  }
+  *out = (struct fact_numbers){.place = joints->place, .count = (int32_t)drafted->size, .values = motors};
+  return status_ok();
+}
+
+static bool ascends(const struct fact_numbers *map) {
+  for (int32_t i = 1; i < map->count; i++) {
+    if (map->values[i] <= map->values[i - 1]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* From motor numbers to names in the motors' order; NULL when a name is missing. */
+static assay_status order_names(const struct drafted *drafted, const struct fact_numbers *map, const char ***names) {
   ARENA_NEW(drafted->arena, *names, map->count + 1);
   double last = -1;
   for (int32_t at = 0; at < map->count; at++) {
@@ -206,24 +238,25 @@ static assay_status order_names(const struct drafted *drafted, const char ***nam
 
 static assay_status add_order(const struct drafted *drafted, struct text *out) {
   const struct fact_words *order = &drafted->facts->hardware_order;
-  const struct fact_numbers *map = &drafted->facts->hardware_map;
-  if (order->count == 0 && map->count == 0) {
+  struct fact_numbers map;
+  TRY(motors_of(drafted, &map));
+  if (order->count == 0 && (map.count == 0 || ascends(&map))) {
     return status_ok();
   }
   const char **names = NULL;
   if (order->count == 0) {
-    TRY(order_names(drafted, &names));
+    TRY(order_names(drafted, &map, &names));
   }
   text_add(out, "    hardware_order: ");
   if (order->count > 0 || names != NULL) {
-    struct place place = order->count > 0 ? order->place : map->place;
+    struct place place = order->count > 0 ? order->place : map.place;
     write_value_begin(out, place, nowhere);
-    write_words(out, order->count > 0 ? order->values : names, order->count > 0 ? order->count : map->count, 6);
+    write_words(out, order->count > 0 ? order->values : names, order->count > 0 ? order->count : map.count, 6);
     write_value_end(out, place, nowhere);
   } else {
     struct text reason = {0};
     text_add(&reason, "the components' names in the order of the motors by ");
-    place_add(&reason, map->place);
+    place_add(&reason, map.place);
     write_todo(out, text_string(&reason));
     text_free(&reason);
   }

@@ -168,7 +168,7 @@ static assay_status put_numbers(struct facts *facts, struct fact_numbers *slot, 
   if (count < 1) {
     return status_ok();
   }
-  if (slot->count == 0) {
+  if (slot->count == 0 || slot->weak) {
     return keep_numbers(facts, slot, place, values, count, precision);
   }
   if (slot->count != count && slot->count != 1 && count != 1) {
@@ -275,6 +275,29 @@ assay_status facts_joints(struct facts *facts, struct place place, const char *c
   return facts_words(facts, &facts->joints, "the joints", place, names, count);
 }
 
+/* Joint i is called as motor map[i] is. */
+static assay_status name_joints(struct facts *facts) {
+  const struct fact_words *motors = &facts->motor_names;
+  const struct fact_numbers *map = &facts->motor_map;
+  const char **names;
+  ARENA_NEW(facts->arena, names, map->count);
+  for (int32_t i = 0; i < map->count; i++) {
+    if (map->values[i] < 0 || map->values[i] >= motors->count) {
+      return conflict(motors->place, map->place, "joint %d is motor %.0f of %d", (int)i + 1, map->values[i],
+                      (int)motors->count);
+    }
+    names[i] = motors->values[(int32_t)map->values[i]];
+  }
+  return facts_joints(facts, motors->place, names, map->count);
+}
+
+assay_status facts_finish(struct facts *facts) {
+  if (facts->motor_names.count > 0 && facts->motor_map.count > 0) {
+    TRY(name_joints(facts));
+  }
+  return status_ok();
+}
+
 static bool same_name(const char *a, const char *b) {
   return (a == NULL && b == NULL) || (a != NULL && b != NULL && text_equal(a, b));
 }
@@ -319,24 +342,49 @@ assay_status facts_output(struct facts *facts, struct place place, const char *n
   return status_ok();
 }
 
-assay_status facts_terms(struct facts *facts, struct fact_input *input, struct place place, const char *const *names,
-                         const struct place *places, int32_t count) {
+/* Whether these are the terms that an earlier file gave, by name or by function. */
+static bool same_terms(const struct fact_input *input, const char *const *names, const char *const *functions,
+                       int32_t count) {
+  bool same = input->n_terms == count;
+  for (int32_t i = 0; same && i < count; i++) {
+    const struct fact_term *term = &input->terms[i];
+    const char *function = functions != NULL ? functions[i] : NULL;
+    same = text_equal(term->name, names[i]) ||
+           (term->function != NULL && function != NULL && text_equal(term->function, function));
+  }
+  return same;
+}
+
+assay_status facts_terms_of(struct facts *facts, struct fact_input *input, struct place place, const char *const *names,
+                            const char *const *functions, const struct place *places, int32_t count) {
   if (count > FACT_TERMS_MAX) {
     return too_many(place, "the list of terms", count, FACT_TERMS_MAX);
   }
   TRY(check_distinct(place, names, count));
-  bool first = input->terms_listed.count == 0;
+  if (input->terms_listed.count > 0) {
+    return same_terms(input, names, functions, count)
+               ? status_ok()
+               : facts_words(facts, &input->terms_listed, "the observation's terms", place, names, count);
+  }
   TRY(facts_words(facts, &input->terms_listed, "the observation's terms", place, names, count));
-  if (!first || count == 0) {
+  if (count == 0) {
     return status_ok();
   }
   ARENA_NEW(facts->arena, input->terms, count);
   for (int32_t i = 0; i < count; i++) {
     input->terms[i].name = input->terms_listed.values[i];
     TRY(copy_place(facts, places[i], &input->terms[i].place));
+    if (functions != NULL && functions[i] != NULL) {
+      TRY(copy_text(facts, functions[i], &input->terms[i].function));
+    }
   }
   input->n_terms = count;
   return status_ok();
+}
+
+assay_status facts_terms(struct facts *facts, struct fact_input *input, struct place place, const char *const *names,
+                         const struct place *places, int32_t count) {
+  return facts_terms_of(facts, input, place, names, NULL, places, count);
 }
 
 assay_status facts_state(struct facts *facts, struct place place, const char *input, const char *output,

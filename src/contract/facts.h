@@ -41,6 +41,7 @@ struct fact_numbers {
   int32_t count; /* 0: not said */
   const double *values;
   enum fact_precision precision;
+  bool weak; /* its file's own program lets another file overrule it: what comes later takes its place */
 };
 struct fact_words {
   struct place place;
@@ -63,7 +64,8 @@ enum fact_origin { FACT_SENSOR, FACT_OUTPUT, FACT_CLOCK };
 struct fact_term {
   struct place place;
   const char *name;
-  const char *raw; /* the sensor's name where it is another; NULL */
+  const char *function; /* what computes it, where its framework gives terms names of their own; NULL */
+  const char *raw;      /* the sensor's name where it is another; NULL */
   struct fact_words elements;
   bool of_joints;
   struct fact_words of_some; /* of these joints alone, in this order */
@@ -167,6 +169,8 @@ struct facts {
   struct fact_words joints;                        /* in the order of the model's output */
   struct fact_number n_joints;                     /* where they have no names */
   struct fact_numbers kp, kd, default_pos, effort; /* of the joints, in their order */
+  struct fact_words motor_names;                   /* in the order of the motors */
+  struct fact_numbers motor_map;                   /* joint i is motor map[i] */
   int32_t n_inputs, n_outputs, n_states, n_remarks;
   int32_t n_stages, n_files; /* 0 stages: the policy is one file */
   int32_t n_kept;            /* files that are read together when all are there, see importer.h */
@@ -204,6 +208,10 @@ ASSAY_MUST_CHECK assay_status facts_column(struct facts *facts, struct fact_numb
                                            struct place place, const double *values, int32_t count,
                                            enum fact_precision precision);
 
+/* What follows from all files together: the joints' names from the motors' names and the map, and each joint's
+ * motor. Called once, when every file has been read. */
+ASSAY_MUST_CHECK assay_status facts_finish(struct facts *facts);
+
 /* The input or output of that name (NULL: the only one), made when it is new. */
 ASSAY_MUST_CHECK assay_status facts_input(struct facts *facts, struct place place, const char *name,
                                           struct fact_input **out);
@@ -213,6 +221,10 @@ ASSAY_MUST_CHECK assay_status facts_output(struct facts *facts, struct place pla
  * order, than an earlier file gave are a conflict. `places` has one for each. */
 ASSAY_MUST_CHECK assay_status facts_terms(struct facts *facts, struct fact_input *input, struct place place,
                                           const char *const *names, const struct place *places, int32_t count);
+/* The same where terms are named apart from the functions that compute them: they agree when either does. */
+ASSAY_MUST_CHECK assay_status facts_terms_of(struct facts *facts, struct fact_input *input, struct place place,
+                                             const char *const *names, const char *const *functions,
+                                             const struct place *places, int32_t count);
 ASSAY_MUST_CHECK assay_status facts_state(struct facts *facts, struct place place, const char *input,
                                           const char *output, const char *initial);
 /* The stage of that name, made when it is new, and what its file's tensors are. */

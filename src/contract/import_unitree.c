@@ -44,8 +44,10 @@ static assay_status read_map(struct deploy *deploy) {
     }
   }
   struct facts *facts = deploy->import->facts;
-  return facts_number(facts, &facts->n_joints, "the number of joints", import_place(deploy->import, node),
-                      deploy->n_joints);
+  struct place place = import_place(deploy->import, node);
+  TRY(facts_number(facts, &facts->n_joints, "the number of joints", place, deploy->n_joints));
+  return facts_numbers(facts, &facts->motor_map, "the joints' motors", place, deploy->map, deploy->n_joints,
+                       FACT_EXACT);
 }
 
 /* A list that stands in the order of the motors, put in the order of the joints. */
@@ -353,26 +355,15 @@ static assay_status read_action(struct deploy *deploy, const struct foreign *act
   return add_clip(deploy, action, size, &columns[CLIP_LOW], &columns[CLIP_HIGH]);
 }
 
-/* The motors' order, where it is another than the joints'. */
-static assay_status add_order(struct deploy *deploy, struct fact_output *output, const struct column *index) {
+/* Which joints the action moves, where they are not simply all of them. */
+static assay_status add_index(struct deploy *deploy, struct fact_output *output, const struct column *index) {
   bool same = index->count == deploy->n_joints;
-  double *motors;
-  ARENA_NEW(deploy->import->arena, motors, index->count + 1);
-  bool ordered = true;
   for (int32_t i = 0; i < index->count; i++) {
     same = same && index->values[i] == i;
-    motors[i] = deploy->map[(int32_t)index->values[i]];
-    ordered = ordered && motors[i] == i;
   }
-  struct facts *facts = deploy->import->facts;
-  const struct foreign *map = foreign_get(deploy->root, "joint_ids_map");
-  if (!same) {
-    TRY(facts_numbers(facts, &output->joint_index, "the joints of the action", output->place, index->values,
-                      index->count, FACT_EXACT));
-  }
-  return ordered ? status_ok()
-                 : facts_numbers(facts, &output->hardware_map, "the order of the motors",
-                                 import_place(deploy->import, map), motors, index->count, FACT_EXACT);
+  return same ? status_ok()
+              : facts_numbers(deploy->import->facts, &output->joint_index, "the joints of the action", output->place,
+                              index->values, index->count, FACT_EXACT);
 }
 
 static assay_status read_actions(struct deploy *deploy) {
@@ -414,7 +405,7 @@ static assay_status read_actions(struct deploy *deploy) {
     TRY(facts_words(import->facts, &output->units, "the units of the action",
                     import_place_at(import, node->key_marks[0]), units, alike ? 1 : count));
   }
-  return add_order(deploy, output, &columns[INDEX]);
+  return add_index(deploy, output, &columns[INDEX]);
 }
 
 assay_status unitree_read(struct import *import) {

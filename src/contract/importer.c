@@ -158,6 +158,31 @@ assay_status import_finish(const struct import_models *models, struct facts *fac
   return status_ok();
 }
 
+/* Everything once. */
+static assay_status read_all(const struct import_models *models, const char *const *paths, int32_t n_paths,
+                             const char *format, struct facts *facts) {
+  TRY(import_metadata(models, facts));
+  for (int32_t i = 0; i < n_paths; i++) {
+    TRY(import_read(paths[i], format, models, facts));
+  }
+  TRY(import_finish(models, facts));
+  return facts_finish(facts);
+}
+
+/* Twice where some file names the joints, so that patterns of names in the others find them whatever the order. */
+assay_status import_all(const struct import_models *models, const char *const *paths, int32_t n_paths,
+                        const char *format, struct arena *arena, struct facts **out) {
+  TRY(facts_new(arena, out));
+  TRY(read_all(models, paths, n_paths, format, *out));
+  if ((*out)->joints.count == 0 || n_paths == 0) {
+    return status_ok();
+  }
+  const struct fact_words joints = (*out)->joints;
+  TRY(facts_new(arena, out));
+  (*out)->joints = joints;
+  return read_all(models, paths, n_paths, format, *out);
+}
+
 /* --- what importers share ---------------------------------------------------------- */
 
 struct place import_place_at(const struct import *import, struct mark mark) {
@@ -269,6 +294,27 @@ assay_status import_words(const struct import *import, const struct foreign *nod
   return status_ok();
 }
 
+assay_status import_matching(const struct import *import, const struct foreign *map, double otherwise, double *values,
+                             bool *given) {
+  const struct fact_words *joints = &import->facts->joints;
+  for (int32_t j = 0; j < joints->count; j++) {
+    values[j] = otherwise;
+    given[j] = false;
+    for (int32_t i = 0; i < map->count; i++) {
+      if (!import_matches(map->keys[i], joints->values[j])) {
+        continue;
+      }
+      if (given[j]) {
+        return import_error(import, &map->items[i], "'%.60s' matches '%.60s' a second time; each joint has one value",
+                            map->keys[i], joints->values[j]);
+      }
+      TRY(import_number(import, &map->items[i], map->keys[i], &values[j]));
+      given[j] = true;
+    }
+  }
+  return status_ok();
+}
+
 /* Splits "x y z" into words in the arena. */
 static assay_status split(struct arena *arena, const char *text, const char *const **out, int32_t *count) {
   const char **words;
@@ -303,10 +349,10 @@ assay_status import_known_term(struct import *import, const struct known_term *r
     term->lag = row->origin == FACT_OUTPUT ? 1 : 0;
     term->unitless = row->unit == NULL;
     term->of_joints = text_equal(row->elements, "*");
-    if (row->unit != NULL) {
+    if (row->unit != NULL && term->unit.value == NULL) {
       TRY(facts_text(import->facts, &term->unit, "the unit of a term", place, row->unit));
     }
-    if (row->elements[0] != '\0' && !term->of_joints) {
+    if (row->elements[0] != '\0' && !term->of_joints && term->elements.count == 0) {
       const char *const *words = NULL;
       int32_t count = 0;
       TRY(split(import->arena, row->elements, &words, &count));

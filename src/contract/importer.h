@@ -61,6 +61,10 @@ ASSAY_MUST_CHECK assay_status import_finish(const struct import_models *models, 
 /* What exporters left in the models' metadata (Isaac Lab's, mjlab's and K-Scale's keys). */
 ASSAY_MUST_CHECK assay_status import_metadata(const struct import_models *models, struct facts *facts);
 
+/* All that models and files say together. Files may come in any order. */
+ASSAY_MUST_CHECK assay_status import_all(const struct import_models *models, const char *const *paths, int32_t n_paths,
+                                         const char *format, struct arena *arena, struct facts **out);
+
 /* --- what importers share ---------------------------------------------------------- */
 
 /* Where a node of the file stands. */
@@ -89,6 +93,11 @@ ASSAY_MUST_CHECK assay_status import_words(const struct import *import, const st
 /* True when `pattern`, a regular expression as robot configurations use them to name joints (literals, . * + ?
  * [] () |), matches all of `name`. Bounded; a pattern that is not understood matches nothing. */
 bool import_matches(const char *pattern, const char *name);
+
+/* Values of a map from patterns to numbers for each of the facts' joints: values[j] is `otherwise` and given[j] false
+ * where no pattern matches joint j. Both have room for all joints. */
+ASSAY_MUST_CHECK assay_status import_matching(const struct import *import, const struct foreign *map, double otherwise,
+                                              double *values, bool *given);
 
 /* What a term of a known name holds. Formats that share a vocabulary (Isaac Lab's functions, for one) share
  * its rows; a name that no row has leaves its elements and unit open. */
