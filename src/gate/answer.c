@@ -129,12 +129,13 @@ const assay_tensor *answer_find_inner(const struct answer *answer, int64_t step,
   if (step < 0 || step >= answer->steps) {
     return NULL;
   }
-  for (int32_t i = 0; i < answer->step[step].n_inner; i++) {
+  const assay_tensor *output = answer_find(answer, step, name);
+  for (int32_t i = 0; output == NULL && i < answer->step[step].n_inner; i++) {
     if (strcmp(answer->step[step].inner[i].name, name) == 0) {
       return &answer->step[step].inner[i].tensor;
     }
   }
-  return answer_find(answer, step, name);
+  return output;
 }
 
 /* What the source stored of its own inner values. */
@@ -251,11 +252,11 @@ static assay_status give_inner(const struct answer *reference, int64_t step, str
   const struct answer_step *from = &reference->step[step];
   struct rung_tensor *given;
   ARENA_NEW(arena, given, from->n_inner + from->n_outputs + 1);
-  for (int32_t i = 0; i < from->n_inner; i++) {
-    given[call->n_given++] = from->inner[i];
-  }
   for (int32_t i = 0; i < from->n_outputs; i++) {
     given[call->n_given++] = from->outputs[i]; /* those that are inner too; the rest is asked for by no stage */
+  }
+  for (int32_t i = 0; i < from->n_inner; i++) {
+    given[call->n_given++] = from->inner[i]; /* of two of one name the first is taken */
   }
   call->given = given;
   return status_ok();

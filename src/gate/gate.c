@@ -15,6 +15,7 @@
 #include "gate/noise_check.h"
 #include "gate/pass.h"
 #include "gate/stage_drift.h"
+#include "gate/stage_reference.h"
 
 static const char claim[] =
     "PASS says: parity with the reference on this corpus. It claims nothing about success at the task; rollouts do "
@@ -36,6 +37,7 @@ struct gate_state {
   struct rung_state *rungs;
   struct noise_arrays self, rounding;
   struct noise_floors floors;
+  struct stage_reference stage_reference; /* of a recorded reference */
   struct noise_check *noise;
 };
 
@@ -171,6 +173,7 @@ static assay_status take_candidate(void *user, const struct fed_case *fed, int32
   assay_status status = answer_recorded(fed, -1, &recorded);
   if (assay_status_ok(status)) {
     if (rung->stages != NULL) {
+      stage_reference_complete(&state->stage_reference, valid, &recorded);
       stage_drift_case(rung->stages, fed, &recorded, answer, false);
     }
     status =
@@ -188,6 +191,7 @@ static assay_status answer_alone(struct gate_state *state, struct rung_state *ru
   assay_status status = fed_case_make(&state->plan, state->plan.valid[v], &fed);
   if (assay_status_ok(status) && reference < 0) {
     status = answer_recorded(&fed, -1, &recorded);
+    stage_reference_complete(&state->stage_reference, v, &recorded);
   }
   const struct answer *from = reference < 0 ? &recorded : &state->rungs[reference].pass.answers[v];
   if (assay_status_ok(status)) {
@@ -205,7 +209,13 @@ static assay_status answer_alone(struct gate_state *state, struct rung_state *ru
 /* All cases again in a session of their own, so that the rung's history is not touched. */
 static assay_status run_alone(struct gate_state *state, struct rung_state *rung, const char **how) {
   struct rung *runtime = NULL;
-  *how = "each stage, and each turn of a loop, was fed what the reference gave before it, over all cases again";
+  *how = state->stage_reference.how;
+  if (*how != NULL && state->stage_reference.answers == NULL) {
+    return status_ok(); /* nothing that the stages could be fed */
+  }
+  *how = *how != NULL
+             ? *how
+             : "each stage, and each turn of a loop, was fed what the reference gave before it, over all cases again";
   if (rung->pass.reasons->count > 0 && rung->pass.steps_run == 0) {
     *how = "not measured: the rung did not answer";
     return status_ok();
@@ -496,6 +506,10 @@ static assay_status measure_all(struct gate_state *state) {
   TRY(say_others(state->result));
   TRY(check_cases(state));
   if (!has_input_fault(&state->result->reasons)) {
+    if (state->plan.stages != NULL && state->work->reference_rung < 0) {
+      TRY(stage_reference_make(&state->plan, state->work->stage_models, state->work->threads, state->work->progress,
+                               &state->result->arena, &state->stage_reference));
+    }
     TRY(run_rungs(state));
   }
   if (has_input_fault(&state->result->reasons)) {
@@ -527,6 +541,7 @@ assay_status gate_measure(struct gate_work *work, struct gate_result *result) {
     stage_drift_close(state.rungs[r].stages);
   }
   noise_check_close(state.noise);
+  stage_reference_free(&state.stage_reference, &state.plan);
   plan_free(&state.plan);
   if (assay_status_ok(status)) {
     judge_gate(result);

@@ -87,7 +87,7 @@ struct answer {
 };
 void answer_free(struct answer *answer);                                                      /* harmless twice */
 const assay_tensor *answer_find(const struct answer *answer, int64_t step, const char *name); /* NULL when absent */
-/* The same among inner values, then outputs. */
+/* The same among outputs, then inner values. */
 const assay_tensor *answer_find_inner(const struct answer *answer, int64_t step, const char *name);
 /* The recorded answer: views of the case's data. `repeat` -1 for the answer, else that repeat. */
 ASSAY_MUST_CHECK assay_status answer_recorded(const struct fed_case *fed, int32_t repeat, struct answer *out);

@@ -279,27 +279,42 @@ static const struct loop_result *loop_in(const struct rung_result *rung, const c
   return NULL;
 }
 
+/* What is on the way to an output: the stages that reach it, and the value farthest off alone. */
+struct way {
+  const struct stage_drift *drift;
+  bool reached[STAGES_MAX];
+  const struct item *worst;
+};
+
+static double share_of(const struct item *item) {
+  bool measured = item != NULL && item->alone.n > 0 && item->alone.max > 0;
+  return measured ? item->alone.max / fmax(item->reach, 1e-300) : 0;
+}
+
+static void come_by(struct way *way, int32_t value) {
+  const struct item *item = last_item(way->drift, value);
+  way->worst = share_of(item) > share_of(way->worst) ? item : way->worst;
+  way->reached[way->drift->plan->stages->values[value].stage] = true;
+}
+
 /* Among the values that reach stage `s`, directly or through others, the one whose own stage is farthest off alone. */
-static const struct item *upstream(const struct stage_drift *drift, int32_t s, const struct item *worst) {
-  const struct bound_stages *stages = drift->plan->stages;
-  const struct bound_stage *bound = &stages->stages[s];
-  for (int32_t f = 0; f < bound->n_feeds + bound->n_items; f++) {
-    bool each = f >= bound->n_feeds;
-    const struct stage_feed *feed = each ? NULL : &bound->feeds[f];
-    const struct stage_item *part = each ? &bound->items[f - bound->n_feeds] : NULL;
-    bool from_value = each ? !part->is_input : feed->source == STAGE_FROM_VALUE;
-    if (!from_value) {
-      continue;
+static const struct item *upstream(const struct stage_drift *drift, int32_t s) {
+  struct way way = {.drift = drift};
+  way.reached[s] = true;
+  for (; s >= 0; s--) { /* stages run in order: what reaches one stands before it */
+    const struct bound_stage *bound = &drift->plan->stages->stages[s];
+    for (int32_t f = 0; f < bound->n_feeds && way.reached[s]; f++) {
+      if (bound->feeds[f].source == STAGE_FROM_VALUE) {
+        come_by(&way, bound->feeds[f].index);
+      }
     }
-    int32_t value = each ? part->index : feed->index;
-    const struct item *item = last_item(drift, value);
-    bool measured = item != NULL && item->alone.n > 0 && item->alone.max > 0;
-    double share = measured ? item->alone.max / fmax(item->reach, 1e-300) : 0;
-    double known = worst != NULL ? worst->alone.max / fmax(worst->reach, 1e-300) : 0;
-    worst = share > known ? item : worst;
-    worst = upstream(drift, stages->values[value].stage, worst); /* stages run in order: this ends */
+    for (int32_t i = 0; i < bound->n_items && way.reached[s]; i++) {
+      if (!bound->items[i].is_input) {
+        come_by(&way, bound->items[i].index);
+      }
+    }
   }
-  return worst;
+  return way.worst;
 }
 
 static assay_status say_loop(const struct loop_result *loop, struct arena *arena, struct gate_reason *reason) {
@@ -332,7 +347,7 @@ static assay_status say_stage(const struct stage_drift *drift, const struct item
                                     stage, value->name, item->alone.max, item->ran.max);
     return reason->sentence != NULL ? status_ok() : status_no_memory(0);
   }
-  const struct item *cause = upstream(drift, value->stage, NULL);
+  const struct item *cause = upstream(drift, value->stage);
   if (cause == NULL) {
     return status_ok();
   }

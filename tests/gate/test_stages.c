@@ -282,7 +282,8 @@ static const char denoising[] =
     "{x_t: x_next}}\n";
 
 /* x_next = x_t + step, `turns` times, from 1. */
-static struct gate_result *denoise(float step, int turns, const char *precision) {
+static struct gate_result *denoise_against(const char *gate, float golden, float step, int turns,
+                                           const char *precision) {
   char *folder = temp_folder(), text[1024];
   struct proto *model = onnx_model(8, 17), *graph = onnx_graph(model);
   onnx_input(graph, "x_t", ASSAY_FLOAT32, "1");
@@ -294,18 +295,21 @@ static struct gate_result *denoise(float step, int turns, const char *precision)
   snprintf(text, sizeof text, denoising, turns);
   temp_write(folder, "contract.yaml", text);
   snprintf(text, sizeof text,
-           AGAINST
-           "  - {name: same, engine: assay}\n  - {name: narrow, engine: assay, precision: %s, required: false}\n",
-           precision);
+           "%s  - {name: same, engine: assay}\n  - {name: narrow, engine: assay, precision: %s, required: false}\n",
+           gate, precision);
   temp_write(folder, "gate.yaml", text);
   struct corpus_builder *builder = build_corpus(temp_path(folder, "golden"), CORPUS_GOLDEN);
   build_f32(builder, "inputs/noise", "1", (const float[]){1});
-  build_f32(builder, "outputs/x", "1", (const float[]){0});
+  build_f32(builder, "outputs/x", "1", &golden);
   build_case(builder, &(struct corpus_case){.id = "flow"});
   build_done(builder);
   struct gate_result *result = policy_verify(folder);
   temp_free(folder);
   return result;
+}
+
+static struct gate_result *denoise(float step, int turns, const char *precision) {
+  return denoise_against(AGAINST, 0, step, turns, precision);
 }
 
 static void ended_at(const struct gate_result *result, float expected, float actual) {
@@ -358,6 +362,54 @@ static void small_steps_are_lost_in_a_narrow_accumulator(void **state) {
   gate_result_free(result);
 }
 
+/* The corpus stores the final answer alone. As long as assay's own fp32 run of the contract's files gives that answer,
+ * what stood between in that run stands in. */
+static void a_recorded_reference_need_not_store_the_turns(void **state) {
+  (void)state;
+  struct gate_result *result = denoise_against(GATE, added(4e-4F), 4e-4F, 10, "fp16");
+  const struct rung_result *narrow = result_rung(result, "narrow");
+  assert_int_equal(narrow->verdict, VERDICT_REJECT);
+  assert_int_equal(narrow->loops[0].first_beyond, 3);
+  holds(note_of(narrow, ASSAY_LOOP_DRIFT), "from turn 3 on");
+  holds(narrow->alone_how, "assay's own fp32 run");
+  gate_result_free(result);
+  result = denoise_against(GATE, 1.5F, 4e-4F, 10, "fp16"); /* the files are not what gave the answers */
+  narrow = result_rung(result, "narrow");
+  assert_int_equal(narrow->verdict, VERDICT_REJECT);
+  assert_string_equal(note_of(narrow, ASSAY_LOOP_DRIFT), "");
+  assert_string_equal(note_of(narrow, ASSAY_STAGE_DRIFT), "");
+  holds(narrow->alone_how, "does not give the recorded answers");
+  gate_result_free(result);
+}
+
+/* A run that was recorded tells what stood between its stages, if it stored it. */
+static void a_recorded_rung_is_compared_between_its_stages(void **state) {
+  (void)state;
+  char *folder = staged_folder(contract, GATE "  - {name: robot, engine: recorded, outputs: run}\n", false);
+  struct run_writer *writer;
+  ASSERT_OK(run_writer_open(temp_path(folder, "run"), &writer));
+  for (int i = 0; i < 3; i++) {
+    const float obs[2] = {(float)i + 0.5F, -1.25F}, between[2] = {2 * obs[0] + 0.25F, 2 * obs[1]},
+                answer[2] = {1.5F * obs[0] + 0.25F, 1.5F * obs[1]};
+    assay_tensor action = test_tensor(ASSAY_FLOAT32, "2", answer), latent = test_tensor(ASSAY_FLOAT32, "2", between);
+    const struct npz_entry entries[] = {{"outputs/action", &action}, {"taps/latent", &latent}};
+    char id[8];
+    snprintf(id, sizeof id, "c%d", i);
+    ASSERT_OK(run_writer_case(writer, id, entries, 2));
+    tensor_free(&action);
+    tensor_free(&latent);
+  }
+  ASSERT_OK(run_writer_commit(writer));
+  struct gate_result *result = policy_verify(folder);
+  const struct rung_result *rung = result_rung(result, "robot");
+  assert_int_equal(rung->verdict, VERDICT_REJECT);
+  assert_true(stage_named(rung, "latent", 0)->ran == 0.25);
+  assert_true(isnan(stage_named(rung, "latent", 0)->alone));
+  assert_string_equal(rung->alone_how, "not measured: the answers were recorded");
+  gate_result_free(result);
+  temp_free(folder);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(two_files_pass_as_one_policy),
@@ -367,6 +419,8 @@ int main(void) {
       cmocka_unit_test(an_inner_value_with_a_tolerance_decides),
       cmocka_unit_test(the_stage_that_causes_a_difference_is_named),
       cmocka_unit_test(a_corpus_may_store_what_stands_between),
+      cmocka_unit_test(a_recorded_reference_need_not_store_the_turns),
+      cmocka_unit_test(a_recorded_rung_is_compared_between_its_stages),
       cmocka_unit_test(small_steps_are_lost_in_a_narrow_accumulator),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
