@@ -12,6 +12,7 @@
 #include "contract/model_signature.h"
 #include "contract/yaml.h"
 #include "core/file.h"
+#include "core/memory.h"
 #include "model/model.h"
 
 /* What one call of the command holds; ended by job_free. */
@@ -24,6 +25,7 @@ struct job {
   const char *files[FILES_MAX];
   char *contract_path, *gate_path;
   struct model *models[MODELS_MAX];
+  struct facts *facts;
   struct text contract, gate;
 };
 
@@ -108,18 +110,42 @@ static assay_status make_drafts(struct job *job) {
     TRY(model_open(job->model_paths[i], NULL, &job->models[i]));
     TRY(model_signature(job->models[i], &job->arena, &signatures[i]));
   }
-  struct facts *facts;
-  TRY(gather_facts(job, signatures, &facts));
+  TRY(gather_facts(job, signatures, &job->facts));
   TRY(folder_make(job->folder));
   struct draft_model models[MODELS_MAX];
   for (int i = 0; i < job->n_models; i++) {
     models[i].signature = &signatures[i];
     TRY(relative_path(job, job->model_paths[i], &models[i].path));
   }
-  struct draft draft = {.n_models = job->n_models, .models = models, .facts = facts};
+  struct draft draft = {.n_models = job->n_models, .models = models, .facts = job->facts};
   TRY(policy_name(job, &draft.policy));
   TRY(draft_contract(&draft, &job->contract));
   return draft_gate(draft.policy, &job->gate);
+}
+
+/* A file that the contract names, such as one of statistics, comes beside it; another one of that name stays. */
+static assay_status copy_beside(struct job *job, const struct fact_file *file) {
+  enum { FILE_BYTES_MAX = 256 << 20 };
+  const char *target = path_join(&job->arena, job->folder, file->name);
+  if (target == NULL) {
+    return status_no_memory(strlen(file->name));
+  }
+  char *bytes = NULL, *there = NULL;
+  size_t size = 0, size_there = 0;
+  bool exists = file_exists(target);
+  TRY(file_read(file->path, FILE_BYTES_MAX, &bytes, &size));
+  assay_status status = exists ? file_read(target, FILE_BYTES_MAX, &there, &size_there) : status_ok();
+  if (assay_status_ok(status) && !exists) {
+    status = file_replace(target, bytes, size);
+  } else if (assay_status_ok(status) && (size != size_there || memcmp(bytes, there, size) != 0)) {
+    status = status_make(ASSAY_USAGE, target,
+                         "the file exists and differs from %s, which the contract would name; move "
+                         "it away or give another -o",
+                         file->path);
+  }
+  memory_free(bytes);
+  memory_free(there);
+  return status;
 }
 
 static assay_status print_json(const struct job *job, const struct open_question *questions, int32_t count) {
@@ -147,6 +173,9 @@ static void print_questions(const struct cli *cli, const struct job *job, const 
     return;
   }
   printf("wrote %s and %s\n", job->contract_path, job->gate_path);
+  for (int32_t i = 0; i < job->facts->n_files; i++) {
+    printf("beside them lies %s, which the contract names\n", job->facts->files[i].name);
+  }
   printf(count == 0 ? "no question is open\n"
                     : "open questions (%d), which `assay verify` refuses until they are answered:\n",
          (int)count);
@@ -174,6 +203,9 @@ static assay_status init(const struct cli *cli, struct job *job) {
   TRY(yaml_parse(job->contract.data, job->contract.length, job->contract_path, ASSAY_CONTRACT_INVALID, &job->arena,
                  &file));
   TRY(yaml_open_questions(&file, &job->arena, &questions, &count));
+  for (int32_t i = 0; i < job->facts->n_files; i++) {
+    TRY(copy_beside(job, &job->facts->files[i]));
+  }
   TRY(file_replace(job->contract_path, job->contract.data, job->contract.length));
   TRY(file_replace(job->gate_path, job->gate.data, job->gate.length));
   if (cli->json) {

@@ -367,7 +367,10 @@ static assay_status add_tensors(const struct draft_plan *plan, const struct stag
                                 struct text *out) {
   text_add(out, "inputs:\n");
   for (int32_t i = 0; i < plan->signature->n_inputs; i++) {
-    if (!plan->signature->inputs[i].has_default) {
+    const struct signature_tensor *tensor = &plan->signature->inputs[i];
+    if (is_state_input(plan->facts, tensor->name) && plan->inputs[i] == NULL) {
+      draft_head(tensor, out); /* nobody measures it, so that it has no unit */
+    } else if (!tensor->has_default) {
       TRY(draft_input(plan, arena, i, out));
     }
   }
