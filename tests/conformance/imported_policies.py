@@ -70,24 +70,24 @@ def drafted(assay, models, files, folder):
     return lines, {q["path"]: (q["line"], q["column"]) for q in questions}
 
 
+TODO = re.compile(r"TODO( \([^()]*\))?")
+
+
 def answer(lines, questions, answers):
-    """Each TODO becomes its answer; `-` takes the key out, and the answer's own line breaks stand as they are."""
+    """Each TODO becomes its answer; `-` takes the key out."""
     missing, superfluous = sorted(set(questions) - set(answers)), sorted(set(answers) - set(questions))
     if missing or superfluous:
         raise Failure(f"open questions without an answer: {missing}\n  answers to what is not asked: {superfluous}")
-    drop = set()
     for path, (line, column) in sorted(questions.items(), key=lambda q: q[1], reverse=True):
-        text = lines[line - 1]
-        if not text[column - 1 :].startswith("TODO"):
-            raise Failure(f"{path}: there is no TODO at {line}:{column}: {text}")
-        if answers[path] == "-":
-            key = re.search(r",? *\w+: $", text[: column - 1])
-            lines[line - 1] = text[: key.start()] + text[column + 3 :]
-            if not re.sub(r"#.*", "", lines[line - 1]).strip():
-                drop.add(line - 1)
-        else:
-            lines[line - 1] = text[: column - 1] + answers[path] + text[column + 3 :]
-    return "\n".join(text for i, text in enumerate(lines) if i not in drop)
+        before, rest = lines[line - 1][: column - 1], lines[line - 1][column - 1 :]
+        todo = TODO.match(rest)
+        if todo is None:
+            raise Failure(f"{path}: there is no TODO at {line}:{column}: {rest}")
+        value = answers[path]
+        if value == "-":
+            before, value = re.sub(r",? *\w+: $", "", before), ""
+        lines[line - 1] = before + value + rest[todo.end() :]
+    return "\n".join(line for line in lines if re.sub(r"#.*", "", line).strip())
 
 
 def golden(policy, paths, files, folder, closed):

@@ -106,7 +106,11 @@ class Unitree(Robot):
             self.histories[name] = History(term["history_length"])
             if name != "last_action":
                 centre = self.default if name == "joint_pos_rel" else 0.0
-                self.sensors.add(name, sizes.get(name, 3), centre)
+                self.sensors.add(self.measured_as(name), sizes.get(name, 3), centre)
+
+    @staticmethod
+    def measured_as(name):
+        return name[: -len("_rel")] if name.endswith("_rel") else name
 
     def step(self, measured):
         parts = []
@@ -114,7 +118,7 @@ class Unitree(Robot):
             if name == "last_action":
                 value = self.last
             else:
-                value = measured[name].astype(np.float64)
+                value = measured[self.measured_as(name)].astype(np.float64)
             if name == "joint_pos_rel":
                 value = value - self.default
             if term["clip"] is not None:
