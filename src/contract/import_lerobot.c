@@ -347,6 +347,16 @@ static assay_status relative_text(struct lerobot *l, const char **out) {
                         "the measured state is added to the action, but not to the joints in exclude_joints; say so in "
                         "the decoding of each component");
   }
+  const char *normalized;
+  struct place place;
+  TRY(statistics_text(l, ROLE_BEFORE, "normalizer_processor", "observation.state", "STATE", &normalized, &place));
+  if (normalized != NULL) {
+    *out =
+        "add: TODO (the state as it was measured; the model is fed it normalized so give the input a term and add "
+        "its sensor)";
+    import->file = l->files[ROLE_AFTER];
+    return status_ok();
+  }
   struct text text = {0};
   text_add(&text, "add: {input: ");
   yaml_write_scalar(&text, tensor);

@@ -1,5 +1,7 @@
-/* Importers of robots' own files: LimX, Berkeley Humanoid Lite, muwanx and ros2_control. What such files say is taken with its
- * place, what does not fit is refused, and what they do not say stays open. */
+/* Importers of robots' own files: LimX, Berkeley Humanoid Lite, muwanx and ros2_control. What such files say is taken
+ * with its place, what does not fit is refused, and what they do not say stays open. */
+#include <string.h>
+
 #include "failing_memory.h"
 #include "imported.h"
 
@@ -18,7 +20,8 @@ static const char limx[] =
     "  normalization:\n"
     "    clip_scales: {clip_observations: 100., clip_actions: 90.}\n"
     "    obs_scales: {lin_vel: 2.0, ang_vel: 0.25, dof_pos: 1.5, dof_vel: 0.05}\n"
-    "  size: {actions_size: 6, observations_size: 30, commands_size: 3, obs_history_length: 10, encoder_output_size: 3}\n"
+    "  size: {actions_size: 6, observations_size: 30, commands_size: 3, obs_history_length: 10, encoder_output_size: "
+    "3}\n"
     "  user_cmd_scales: {lin_vel_x: 1.5, lin_vel_y: 1.0, ang_vel_yaw: 0.5}\n";
 
 static const struct signature_tensor encoder_in[] = {{"mlp_input", ASSAY_FLOAT32, 1, of_300, false}};
@@ -39,21 +42,24 @@ static void makes_two_stages_of_limx(void **state) {
   assert_int_equal(it.facts->inputs[1].n_terms, 9);
   struct text draft = imported_draft(&it);
   assert_says(&draft, "period_ms: {value: 20, source: params.yaml:6}");
-  assert_says(&draft, "{name: joint_pos, elements: joints, unit: rad, offset: {value: [-0.1, -0.2, -0.3, -0.4, -0.5, "
-                      "-0.6], source: params.yaml:5}, scale: {value: 1.5, source: params.yaml:9}, history: 10");
+  assert_says(&draft,
+              "{name: joint_pos, elements: joints, unit: rad, offset: {value: [-0.1, -0.2, -0.3, -0.4, -0.5, "
+              "-0.6], source: params.yaml:5}, scale: {value: 1.5, source: params.yaml:9}, history: 10");
   assert_says(&draft, "layout: {value: time_major, source: params.yaml:10}, order: {value: oldest_first");
   assert_says(&draft, "{name: latent, from: {output: latent, space: raw, lag: 0}");
   assert_says(&draft, "elements: [lin_vel_x, lin_vel_y, ang_vel_yaw], scale: {value: [1.5, 1, 0.5]");
   assert_says(&draft, "decode: [{clip: {value: [-90, 90]");
-  assert_says(&draft, "{name: encoder, model: encoder.onnx, inputs: {mlp_input: history}, outputs: {mlp_output: latent}");
+  assert_says(&draft,
+              "{name: encoder, model: encoder.onnx, inputs: {mlp_input: history}, outputs: {mlp_output: latent}");
   assert_says(&draft, "{name: actor, model: policy.onnx, inputs: {mlp_input: obs}, outputs: {mlp_output: action}");
   assert_says(&draft, "pd: {kp: {value: 42, source: params.yaml:6}, kd: {value: 3.5, source: params.yaml:6}}");
   assert_says(&draft, "user_torque_limit allows");
-  assert_open(&draft, "inputs[history].terms[gait_clock].from.clock.period_s\n"
-                      "inputs[history].terms[gait_clock].from.clock.start\n"
-                      "inputs[obs].terms[gait_clock].from.clock.period_s\n"
-                      "inputs[obs].terms[gait_clock].from.clock.start\n"
-                      "outputs[action].components[0].tolerance.max\n");
+  assert_open(&draft,
+              "inputs[history].terms[gait_clock].from.clock.period_s\n"
+              "inputs[history].terms[gait_clock].from.clock.start\n"
+              "inputs[obs].terms[gait_clock].from.clock.period_s\n"
+              "inputs[obs].terms[gait_clock].from.clock.start\n"
+              "outputs[action].components[0].tolerance.max\n");
   text_free(&draft);
   imported_end(&it);
 }
@@ -219,8 +225,7 @@ static const char muwanx_policy[] =
     " \"obs_config\": {\"obs_history\": [{\"name\": \"DecapObs\", \"joint_names\": \"isaac\"}]},\n"
     " \"action_scale\": 8.0, \"stiffness\": 20.0, \"damping\": 0.5,\n"
     " \"control_type\": \"torque\"}";
-static const char muwanx_asset[] =
-    "{\"joint_names_isaac\": [\"hip\", \"knee\"],\n \"default_joint_pos\": [0.5, -1.5]}";
+static const char muwanx_asset[] = "{\"joint_names_isaac\": [\"hip\", \"knee\"],\n \"default_joint_pos\": [0.5, -1.5]}";
 static const int64_t of_12_terms[] = {1, 12};
 static const struct signature_tensor decap_in[] = {{"l_obs_", ASSAY_FLOAT32, 2, of_12_terms, false}};
 static const struct signature_tensor decap_out[] = {{"actor", ASSAY_FLOAT32, 2, of_2, false}};
@@ -338,9 +343,11 @@ static void completes_parameters_by_their_schema(void **state) {
     struct text draft = imported_draft(&it);
     assert_says(&draft, "{scale: {value: 0.25, source: s.yaml:2}}");
     assert_says(&draft, "{offset: {value: [0.25, -0.5], source: c.yaml:14}}");
-    assert_says(&draft, "period_s: {value: 2, source: c.yaml:15}, as: [cos, sin], start: {value: 0.25, source: s.yaml:5}");
-    assert_says(&draft, "{name: accelerometer, elements: [x, \"y\", z], unit: \"m/s²\", offset: [1.3, 0, 0], scale: "
-                        "{value: [1, 1, -1], source: s.yaml:4}");
+    assert_says(&draft,
+                "period_s: {value: 2, source: c.yaml:15}, as: [cos, sin], start: {value: 0.25, source: s.yaml:5}");
+    assert_says(&draft,
+                "{name: accelerometer, elements: [x, \"y\", z], unit: \"m/s²\", offset: [1.3, 0, 0], scale: "
+                "{value: [1, 1, -1], source: s.yaml:4}");
     assert_says(&draft, "{name: last_action_3, from: {output: act, space: raw, lag: 3}");
     assert_says(&draft, "period_ms: {value: 20, source: c.yaml:3}");
     assert_open(&draft, "outputs[act].components[0].tolerance.max\n");
@@ -360,7 +367,8 @@ static void refuses_what_does_not_fit_in_controllers(void **state) {
       {"model_path: policy.onnx", "path: policy.onnx", "no controller here has both 'joints' and 'model_path'"},
       {"[0.25, -0.5]", "[0.25]", "has 1 numbers for 2 joints"},
       {"update_rate: 50", "update_rate: 0", "which is no rate"},
-      {"duck:\n  ros__parameters:\n", "goose:\n  ros__parameters: {joints: [a], model_path: b}\nduck:\n  ros__parameters:\n",
+      {"duck:\n  ros__parameters:\n",
+       "goose:\n  ros__parameters: {joints: [a], model_path: b}\nduck:\n  ros__parameters:\n",
        "'goose' and 'duck' both have a model_path"},
   };
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -416,7 +424,7 @@ static assay_status attempt(void *argument) {
 static void survives_failing_memory(void **state) {
   (void)state;
   const char *const ros[] = {controllers, schema, NULL}, *const one[] = {limx, NULL}, *const other[] = {lite, NULL},
-                   *const json[] = {muwanx_policy, muwanx_asset, NULL};
+                    *const json[] = {muwanx_policy, muwanx_asset, NULL};
   fail_every_allocation(attempt, (void *)ros);
   fail_every_allocation(attempt, (void *)one);
   fail_every_allocation(attempt, (void *)other);
