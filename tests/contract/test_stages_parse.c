@@ -1,6 +1,7 @@
 /* Stages of a contract: what is read, how it is wired to files by name, and every misfit refused at its place. */
 #include <string.h>
 
+#include "contract/contract_diff.h"
 #include "contract/stages.h"
 #include "failing_memory.h"
 #include "support.h"
@@ -308,6 +309,55 @@ static void the_time_needs_a_shape(void **state) {
   arena_free(&arena);
 }
 
+/* What `contract diff` says of two contracts. */
+static void changes(const char *from, const char *to, const char *sentence) {
+  struct arena arena = {0};
+  struct statements a = {.arena = &arena}, b = {.arena = &arena};
+  struct contract *first, *second;
+  struct contract_changes found = {0};
+  ASSERT_OK(parse(from, &first));
+  ASSERT_OK(parse(to, &second));
+  ASSERT_OK(contract_describe(first, &a));
+  ASSERT_OK(contract_describe(second, &b));
+  ASSERT_OK(contract_diff(&a, &b, &arena, &found));
+  if (sentence == NULL) {
+    assert_int_equal(found.count, 0);
+  } else {
+    assert_int_equal(found.count, 1);
+    assert_string_equal(found.items[0].sentence, sentence);
+  }
+  contract_free(first);
+  contract_free(second);
+  arena_free(&arena);
+}
+
+static void a_change_of_wiring_is_told(void **state) {
+  (void)state;
+  static const char loop[] = HEAD
+      "  - {name: l, model: l.onnx, inputs: {x: obs, h: history}, repeat: 2, carry: {x: y}, "
+      "time: {input: t, from: 0, step: 0.5}}\n";
+  changes(two,
+          HEAD
+          "  - {outputs: {out: latent}, name: encoder, inputs: {in: history}, model: ./e.onnx}\n"
+          "  - {name: actor, model: a.onnx, inputs: {z: latent}, outputs: {out: action}}\n",
+          NULL);
+  changes(two,
+          HEAD
+          "  - {name: encoder, model: e.onnx, inputs: {in: obs}, outputs: {out: latent}}\n"
+          "  - {name: actor, model: a.onnx, inputs: {z: latent}, outputs: {out: action}}\n",
+          "stage encoder: input in history -> obs (changed)");
+  changes(loop,
+          HEAD
+          "  - {name: l, model: l.onnx, inputs: {x: obs, h: history}, repeat: 2, carry: {x: y}, time: {input: t, "
+          "values: [0, 0.5]}}\n",
+          NULL);
+  changes(loop,
+          HEAD
+          "  - {name: l, model: l.onnx, inputs: {x: obs, h: history}, repeat: 2, carry: {x: y}, time: {input: t, "
+          "values: [0, 0.25]}}\n",
+          "stage l: time of turn 2 0.5 -> 0.25 (changed)");
+}
+
 static assay_status attempt(void *argument) {
   (void)argument;
   struct files files = files_new();
@@ -334,6 +384,7 @@ int main(void) {
       cmocka_unit_test(an_inner_output_without_components_must_be_taken),
       cmocka_unit_test(for_each_runs_over_named_values),
       cmocka_unit_test(the_time_needs_a_shape),
+      cmocka_unit_test(a_change_of_wiring_is_told),
       cmocka_unit_test(survives_lack_of_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

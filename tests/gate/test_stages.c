@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "core/file.h"
+#include "core/memory.h"
 #include "corpus/run_folder.h"
 #include "model_builder.h"
 #include "policy_builder.h"
+#include "report/report.h"
 #include "support.h"
 
 /* out = in * scale, of two elements. */
@@ -347,6 +349,7 @@ static void small_steps_are_lost_in_a_narrow_accumulator(void **state) {
   holds(note_of(narrow, ASSAY_LOOP_DRIFT), "from turn 3 on");
   holds(note_of(narrow, ASSAY_LOOP_DRIFT), "the accumulator");
   assert_int_equal(result_rung(result, "same")->verdict, VERDICT_PASS);
+  assert_true(result->reference_noise.rounding_measured); /* the loop in fp64, too */
   gate_result_free(result);
   result = denoise(4e-4F, 1, "fp16"); /* one step alone passes */
   assert_int_equal(result_rung(result, "narrow")->verdict, VERDICT_PASS);
@@ -410,6 +413,45 @@ static void a_recorded_rung_is_compared_between_its_stages(void **state) {
   temp_free(folder);
 }
 
+/* --- when memory runs out ------------------------------------------------------------- */
+
+static assay_status attempt(const char *folder, enum verdict *verdict) {
+  struct gate_result *result = NULL;
+  struct text json = {0}, table = {0};
+  assay_status status = gate_run(&(struct gate_options){.folder = folder}, &result);
+  if (assay_status_ok(status)) {
+    *verdict = result->verdict;
+    status = report_json(result, &json);
+  }
+  if (assay_status_ok(status)) {
+    status = report_terminal(result, &(struct terminal_options){.verbose = true}, &table);
+  }
+  text_free(&json);
+  text_free(&table);
+  gate_result_free(result);
+  return status;
+}
+
+static void lack_of_memory_never_gives_a_pass(void **state) {
+  (void)state;
+  char *folder =
+      staged_folder(contract, GATE "  - {name: first, engine: assay, models: {encoder: encoder.int8.onnx}}\n", false);
+  scaling(folder, "encoder.int8.onnx", "x", "y", 2.5F); /* to be rejected */
+  for (int64_t n = 0;; n++) {
+    enum verdict verdict = VERDICT_REJECT;
+    memory_fail_at(n);
+    assay_status status = attempt(folder, &verdict);
+    int64_t asked = memory_fail_at(-1);
+    assert_int_not_equal(verdict, VERDICT_PASS);
+    if (asked <= n) {
+      ASSERT_OK(status);
+      break;
+    }
+    assay_status_clear(&status);
+  }
+  temp_free(folder);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(two_files_pass_as_one_policy),
@@ -421,6 +463,7 @@ int main(void) {
       cmocka_unit_test(a_corpus_may_store_what_stands_between),
       cmocka_unit_test(a_recorded_reference_need_not_store_the_turns),
       cmocka_unit_test(a_recorded_rung_is_compared_between_its_stages),
+      cmocka_unit_test(lack_of_memory_never_gives_a_pass),
       cmocka_unit_test(small_steps_are_lost_in_a_narrow_accumulator),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
