@@ -21,7 +21,8 @@ assay_status assay_verify(const char *folder, const assay_verify_options *option
   if (report == NULL) {
     return status_no_memory(sizeof *report);
   }
-  struct gate_options inner = {.folder = folder};
+  struct gate_options inner = {
+      .folder = folder, .ledger = LEDGER_READ, .no_ledger = "assay_verify writes nothing into the policy folder"};
   if (options != NULL) {
     inner.gate_path = options->gate;
     inner.threads = options->threads;

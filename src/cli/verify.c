@@ -9,6 +9,7 @@
 
 struct verify_options {
   const char *gate, *report;
+  bool no_ledger;
 };
 
 /* The report stands in the folder itself unless the user says where. */
@@ -41,8 +42,12 @@ static assay_status run_folder(const struct cli *cli, const char *folder, const 
                                int *exit_code) {
   struct gate_result *result = NULL;
   struct text place = {0};
-  struct gate_options options = {
-      .folder = folder, .gate_path = own->gate, .threads = cli->threads, .progress = &cli->progress};
+  struct gate_options options = {.folder = folder,
+                                 .gate_path = own->gate,
+                                 .threads = cli->threads,
+                                 .progress = &cli->progress,
+                                 .ledger = own->no_ledger ? LEDGER_READ : LEDGER_KEEP,
+                                 .no_ledger = "--no-ledger was given"};
   TRY(gate_run(&options, &result));
   assay_status status = write_report(result, folder, own->report, &place);
   if (assay_status_ok(status)) {
@@ -75,10 +80,11 @@ int command_verify(struct cli *cli, int argc, char **argv) {
        .argument = "DIR",
        .help = "where the report goes; FOLDER/report otherwise",
        .value = &own.report},
+      {.name = "no-ledger", .help = "read the ledger, add nothing to it; the report says so", .flag = &own.no_ledger},
   };
   int n = 0, exit_code = EXIT_INTERNAL;
   bool done = false;
-  assay_status status = cli_options(cli, argc, argv, options, 2, "verify FOLDER | MODEL.onnx [options]",
+  assay_status status = cli_options(cli, argc, argv, options, 3, "verify FOLDER | MODEL.onnx [options]",
                                     "Runs the gate of a policy folder and gives its verdict. For a bare model, shows "
                                     "drift between precisions\non synthetic inputs, without a verdict.",
                                     &n, &done);
@@ -91,6 +97,10 @@ int command_verify(struct cli *cli, int argc, char **argv) {
   if (n != 1) {
     return cli_finish(
         status_make(ASSAY_USAGE, NULL, "verify takes one policy folder or one model; see `assay verify --help`"));
+  }
+  if (own.no_ledger && file_exists(argv[0]) && !file_is_folder(argv[0])) {
+    return cli_finish(
+        status_make(ASSAY_USAGE, NULL, "--no-ledger belongs to a policy folder, and '%s' is a file", argv[0]));
   }
   bool bare = !file_is_folder(argv[0]) && file_exists(argv[0]);
   if (bare && own.gate != NULL) {

@@ -212,23 +212,35 @@ static void describe_threshold(struct statements *out, const struct decision *de
   }
 }
 
-/* A decision over the whole output is its own name: a list of them has no order. */
-static void describe_decision(struct statements *out, const struct decision *decision) {
-  int axis = (int)decision->axis;
-  switch (decision->kind) {
-    case DECISION_THRESHOLD: /* belongs to a component */
-      break;
-    case DECISION_ARGMAX:
-      describe_fact(out, true, "decision argmax", "over axis %d", axis);
-      break;
-    case DECISION_TOPK:
-      describe_fact(out, true, "decision topk", "%d over axis %d", (int)decision->k, axis);
-      break;
-    case DECISION_ORDER:
-      describe_fact(out, true, "decision order", "%s over axis %d", decision->ascending ? "ascending" : "descending",
-                    axis);
-      break;
+/* How many decisions of that kind over that axis stand before this one. */
+static int32_t alike_before(const struct contract_output *output, int32_t index) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < index; i++) {
+    count += output->decisions[i].kind == output->decisions[index].kind &&
+             output->decisions[i].axis == output->decisions[index].axis;
   }
+  return count;
+}
+
+/* A decision over the whole output is known by its kind and axis: a list of them has no order. */
+static void describe_decision(struct statements *out, const struct contract_output *output, int32_t index) {
+  const struct decision *decision = &output->decisions[index];
+  static const char *const kinds[] = {"threshold", "argmax", "topk", "order"};
+  struct text what = {0};
+  text_format(&what, "decision %s over axis %d", kinds[decision->kind], (int)decision->axis);
+  if (alike_before(output, index) > 0) {
+    text_format(&what, " (%d)", (int)alike_before(output, index) + 1);
+  }
+  out->failed |= what.failed;
+  if (decision->kind == DECISION_TOPK) {
+    describe_fact(out, true, text_string(&what), "%d", (int)decision->k);
+  } else {
+    describe_text(out, true, text_string(&what),
+                  decision->kind == DECISION_ORDER && decision->ascending ? "ascending"
+                  : decision->kind == DECISION_ORDER                      ? "descending"
+                                                                          : "yes");
+  }
+  text_free(&what);
 }
 
 static void describe_component(struct statements *out, const struct contract_component *component) {
@@ -280,7 +292,7 @@ static void describe_output(struct statements *out, const struct contract_output
                    output->execute_steps > 0 ? (double)output->execute_steps : (double)INFINITY, NULL);
   }
   for (int32_t i = 0; i < output->n_decisions; i++) {
-    describe_decision(out, &output->decisions[i]);
+    describe_decision(out, output, i);
   }
   describe_names(out, output);
   for (int32_t i = 0; i < output->n_components; i++) {

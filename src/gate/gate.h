@@ -13,6 +13,8 @@ struct gate_options {
   const char *gate_path;           /* NULL: gate.yaml in the folder */
   int threads;                     /* of rungs that do not say; 0: 1 */
   const struct progress *progress; /* NULL: silent */
+  enum ledger_use ledger;          /* zero: none is looked at */
+  const char *no_ledger;           /* why none is kept, with LEDGER_READ: one sentence */
 };
 
 /* The whole gate over a policy folder. Fails when the input is wrong or the machine is; every other

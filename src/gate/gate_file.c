@@ -451,7 +451,7 @@ static assay_status require_a_rung(struct reader *reader, const struct yaml *run
 }
 
 static assay_status refuse_later_keys(struct reader *reader, const struct yaml *root) {
-  static const char *const later[] = {"budget", "timing", "bench", "ledger", "sealed", "task", "stages", "explain"};
+  static const char *const later[] = {"budget", "timing", "bench", "sealed", "task", "stages", "explain"};
   for (int32_t i = 0; i < root->count; i++) {
     for (size_t k = 0; k < sizeof later / sizeof later[0]; k++) {
       if (strcmp(root->keys[i], later[k]) == 0) {
@@ -463,8 +463,23 @@ static assay_status refuse_later_keys(struct reader *reader, const struct yaml *
   return status_ok();
 }
 
+/* A folder that may be named; NULL where it is not. */
+static assay_status parse_folder(struct reader *reader, const struct yaml *root, const char *key, const char **out) {
+  const struct yaml *node = yaml_get(root, key);
+  const char *name = NULL;
+  if (node == NULL) {
+    return status_ok();
+  }
+  TRY(yaml_string(&reader->file, node, key, &name));
+  if (*name == '\0') {
+    return yaml_error(&reader->file, node->mark, "'%s' is empty; it must name a folder", key);
+  }
+  return joined(reader, name, out);
+}
+
 static assay_status parse_root(struct reader *reader) {
-  static const char *const keys[] = {"assay", "contract", "corpus", "reference", "noise", "rungs", "constrain"};
+  static const char *const keys[] = {"assay", "contract", "corpus",    "reference",
+                                     "noise", "rungs",    "constrain", "ledger"};
   struct gate_file *gate = reader->gate;
   const struct yaml *root = reader->file.root, *version, *contract, *corpus, *rungs;
   int64_t number;
@@ -484,6 +499,7 @@ static assay_status parse_root(struct reader *reader) {
   TRY(parse_reference(reader, yaml_get(root, "reference")));
   TRY(parse_noise(reader, yaml_get(root, "noise")));
   gate->constrain = yaml_get(root, "constrain") != NULL;
+  TRY(parse_folder(reader, root, "ledger", &gate->ledger_path));
   return require_a_rung(reader, rungs);
 }
 
@@ -533,113 +549,4 @@ void gate_file_free(struct gate_file *gate) {
     arena_free(&gate->arena);
     memory_free(gate);
   }
-}
-
-/* --- tolerances against the contract ------------------------------------------ */
-
-/* "wrist", or "action/wrist" where two outputs have a wrist. */
-static bool names(const char *written, const struct contract_output *output,
-                  const struct contract_component *component) {
-  size_t length = strlen(output->name);
-  return written == NULL || strcmp(written, component->name) == 0 ||
-         (strncmp(written, output->name, length) == 0 && written[length] == '/' &&
-          strcmp(written + length + 1, component->name) == 0);
-}
-
-static struct tolerance merge(const struct tolerance *declared, const struct gate_tolerance *own) {
-  struct tolerance merged = *declared;
-  if (!merged.given) {
-    merged = (struct tolerance){.given = true, .max = NAN, .mean = NAN, .p99 = NAN, .rms = NAN};
-  }
-  merged.max = isnan(own->max) ? merged.max : own->max;
-  merged.mean = isnan(own->mean) ? merged.mean : own->mean;
-  merged.p99 = isnan(own->p99) ? merged.p99 : own->p99;
-  merged.rms = isnan(own->rms) ? merged.rms : own->rms;
-  merged.sign_flips = own->sign_flips < 0 ? merged.sign_flips : own->sign_flips;
-  merged.saturation = own->saturation < 0 ? merged.saturation : own->saturation;
-  merged.raw = own->space < 0 ? merged.raw : own->space == 1;
-  return merged;
-}
-
-struct tolerance gate_tolerance_of(const struct gate_rung *rung, const struct contract_output *output,
-                                   const struct contract_component *component, const char **reason) {
-  struct tolerance tolerance = component->tolerance;
-  *reason = NULL;
-  for (int32_t i = 0; i < rung->n_tolerances; i++) {
-    const struct gate_tolerance *own = &rung->tolerances[i];
-    if (names(own->component, output, component)) {
-      struct tolerance merged = merge(&tolerance, own);
-      *reason = tolerance_is_looser(&component->tolerance, &merged) ? own->reason : *reason;
-      tolerance = merged;
-    }
-  }
-  return tolerance;
-}
-
-static assay_status check_tolerance(const struct yaml_file *file, const struct gate_rung *rung,
-                                    const struct gate_tolerance *own, const struct contract *contract) {
-  bool found = false;
-  for (int32_t o = 0; o < contract->n_outputs; o++) {
-    const struct contract_output *output = &contract->outputs[o];
-    for (int32_t c = 0; c < output->n_components; c++) {
-      const struct contract_component *component = &output->components[c];
-      if (!names(own->component, output, component)) {
-        continue;
-      }
-      found = true;
-      struct tolerance merged = merge(&component->tolerance, own);
-      if (own->reason == NULL && tolerance_is_looser(&component->tolerance, &merged)) {
-        return yaml_error(file, own->mark,
-                          "rung '%s' loosens the tolerance of '%s' that the contract declares; give a `reason:`, "
-                          "which stays in the report, or make it tighter",
-                          rung->request.name, component->name);
-      }
-    }
-  }
-  return found
-             ? status_ok()
-             : yaml_error(file, own->mark, "rung '%s' has a tolerance for '%s', which is no component of the contract",
-                          rung->request.name, own->component != NULL ? own->component : "every component");
-}
-
-/* A policy of one file has `model`, one of stages `models`. */
-static assay_status check_models(const struct yaml_file *file, const struct gate_rung *rung,
-                                 const struct contract *contract) {
-  const struct contract_stages *stages = contract->stages;
-  if (stages != NULL && rung->own_model) {
-    return yaml_error(file, rung->mark,
-                      "rung '%s' names one model, but the policy has %d stages; name the files that differ, as in "
-                      "`models: {%s: FILE}`",
-                      rung->request.name, (int)stages->count, stages->items[0].name);
-  }
-  for (int32_t i = 0; i < rung->n_models; i++) {
-    if (stages == NULL) {
-      return yaml_error(file, rung->models[i].mark,
-                        "rung '%s' names models of stages, but the policy is one file; write `model: FILE`",
-                        rung->request.name);
-    }
-    if (stage_find(stages, rung->models[i].stage) < 0) {
-      struct text names = {0};
-      for (int32_t s = 0; s < stages->count; s++) {
-        text_format(&names, "%s%s", s > 0 ? ", " : "", stages->items[s].name);
-      }
-      assay_status status =
-          yaml_error(file, rung->models[i].mark, "rung '%s' names a model for '%s', which is no stage; stages are %s",
-                     rung->request.name, rung->models[i].stage, text_string(&names));
-      text_free(&names);
-      return status;
-    }
-  }
-  return status_ok();
-}
-
-assay_status gate_file_bind(const struct gate_file *gate, const struct contract *contract) {
-  struct yaml_file file = {.path = gate->path, .code = ASSAY_GATE_INVALID};
-  for (int32_t r = 0; r < gate->n_rungs; r++) {
-    TRY(check_models(&file, &gate->rungs[r], contract));
-    for (int32_t i = 0; i < gate->rungs[r].n_tolerances; i++) {
-      TRY(check_tolerance(&file, &gate->rungs[r], &gate->rungs[r].tolerances[i], contract));
-    }
-  }
-  return status_ok();
 }

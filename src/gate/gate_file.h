@@ -50,6 +50,7 @@ struct gate_file {
   const char *path, *folder;
   const char *contract_path, *corpus_path; /* joined to the folder */
   const char *contract_name, *corpus_name; /* as written */
+  const char *ledger_path;                 /* joined; NULL: the folder `ledger` of the policy folder */
   const char *reference;                   /* "recorded" or a rung's name */
   int32_t reference_rung;                  /* its index; -1 for recorded */
   struct gate_noise noise;

@@ -9,6 +9,7 @@
 #include "core/file.h"
 #include "core/memory.h"
 #include "gate/gate.h"
+#include "gate/ledger_keep.h"
 #include "gate/seeds.h"
 #include "gate/stage_files.h"
 #include "kernels/kernels.h"
@@ -142,6 +143,7 @@ struct folder {
   struct gate_work work;
   const char *model_path; /* NULL: there is none, or the policy has stages */
   struct stage_files stages;
+  struct ledger_run ledger;
 };
 
 static assay_status open_all(struct folder *folder, struct gate_result *result) {
@@ -269,11 +271,28 @@ static assay_status say_unsupported(const struct folder *folder, struct gate_res
                          folder->gate->path);
 }
 
+/* What is declared stands in the ledger before anything runs. */
+static assay_status declare_run(struct folder *folder, struct gate_result *result) {
+  const struct gate_options *options = folder->options;
+  const char *path = folder->gate->ledger_path;
+  path = path != NULL ? path : path_join(&result->arena, options->folder, "ledger");
+  if (path == NULL) {
+    return status_no_memory(strlen(options->folder));
+  }
+  folder->ledger = (struct ledger_run){.use = options->ledger,
+                                       .folder = path,
+                                       .why_unkept = options->no_ledger,
+                                       .gate = gate_shown_path(options->folder, folder->gate->path),
+                                       .contract = gate_shown_path(options->folder, folder->gate->contract_path)};
+  return ledger_begin(&folder->ledger, folder->gate, folder->contract, folder->corpus, result);
+}
+
 static assay_status run_folder_gate(struct folder *folder, struct gate_result *result) {
   TRY(open_all(folder, result));
   TRY(note_files(folder, result));
   TRY(bind_models(folder, result));
   TRY(say_unsupported(folder, result));
+  TRY(declare_run(folder, result));
   struct case_store cases;
   TRY(seeds_expand(folder->corpus, &result->arena, &cases));
   folder->work = (struct gate_work){.contract = folder->contract,
@@ -299,7 +318,7 @@ static assay_status run_folder_gate(struct folder *folder, struct gate_result *r
     }
     result->rungs[r].model = model != NULL ? gate_shown_path(folder->options->folder, model) : NULL;
   }
-  return status_ok();
+  return ledger_end(&folder->ledger, result);
 }
 
 assay_status gate_run(const struct gate_options *options, struct gate_result **out) {

@@ -7,6 +7,7 @@
 #include "core/hash.h"
 #include "gate/decisions.h"
 #include "gate/drift.h"
+#include "gate/ledger.h"
 #include "rung/rung.h"
 
 enum verdict { VERDICT_PASS, VERDICT_REJECT, VERDICT_BLOCKED };
@@ -236,6 +237,7 @@ struct gate_result {
   struct file_digest *files;
   struct other_answer *others;
   struct noise_result reference_noise;
+  struct ledger_result ledger;
   int64_t n_cases;             /* with an answer */
   const char *const *case_ids; /* of drift_pair.case_index */
   const char *version;

@@ -157,11 +157,32 @@ static void put_rung(struct text *out, const char *policy, const struct rung_res
   suite_close(&suite, out);
 }
 
+/* What the ledger remembers stands in every report; it fails nothing by itself. */
+static void put_ledger(struct suite *suite, const struct gate_result *result) {
+  const struct ledger_result *ledger = &result->ledger;
+  if (!ledger->asked) {
+    return;
+  }
+  case_open(suite, "ledger", ledger->kept ? "kept" : "not kept", NULL);
+  text_add(&suite->cases, "      <system-out>");
+  add_escaped(&suite->cases, ledger->why != NULL ? ledger->why : "");
+  for (int32_t i = 0; i < ledger->n_changes; i++) {
+    text_add(&suite->cases, i > 0 || ledger->why != NULL ? "\n" : "");
+    add_escaped(&suite->cases, ledger->changes[i].sentence);
+  }
+  if (ledger->n_looks > 0) {
+    text_format(&suite->cases, "\nlooks at the sealed set: %d", (int)ledger->n_looks);
+  }
+  text_add(&suite->cases, "</system-out>\n");
+  case_close(suite);
+}
+
 /* The gate as a whole: its own reasons, whatever they are about. */
 static void put_gate(struct text *out, const char *policy, const struct gate_result *result) {
   struct suite suite = {.policy = policy, .name = "gate", .required = true};
   case_open(&suite, "gate", "verdict", NULL);
   case_close(&suite);
+  put_ledger(&suite, result);
   for (int32_t i = 0; i < result->reasons.count; i++) {
     const struct gate_reason *reason = &result->reasons.items[i];
     if (reason->code != ASSAY_INVALID_ACCEPTED && assay_code_kind_of(reason->code) != ASSAY_KIND_NOTE) {

@@ -236,6 +236,16 @@ static void put_environment(struct json *json, const struct gate_result *result)
   json_text(json, "kernels", result->kernels);
   json_text(json, "folder", result->folder);
   json_number(json, "time_s", (double)result->time_ns * 1e-9, false);
+  if (result->ledger.asked) {
+    json_open(json, "ledger", '{', true);
+    json_int(json, "runs", result->ledger.runs);
+    json_int(json, "rejects", result->ledger.rejects);
+    json_int(json, "unfinished", result->ledger.unfinished);
+    json_text(json, "digest", result->ledger.digest);
+    json_close(json, '}');
+  } else {
+    json_none(json, "ledger");
+  }
   json_open(json, "rungs", '[', false);
   for (int32_t r = 0; r < result->n_rungs; r++) {
     json_open(json, NULL, '{', true);

@@ -67,9 +67,10 @@ verdict.json" ]
 @test "the same inputs give the same report, but for its environment and the threads asked for" {
   "$MAKE_POLICY" arm reject
   exits 1 verify arm
-  grep -v '"date"\|"time\|"host"\|_ns"\|"threads"' arm/report/verdict.json >first
+  sed '/"environment"/,$d; /"threads"/d' arm/report/verdict.json >first
   exits 1 verify arm --threads 3
-  grep -v '"date"\|"time\|"host"\|_ns"\|"threads"' arm/report/verdict.json >second
+  sed '/"environment"/,$d; /"threads"/d' arm/report/verdict.json >second
+  grep -q '"verdict"' second
   diff first second
 }
 
@@ -183,4 +184,61 @@ teardown() {
   grep -q '\[FILE_UNWRITABLE\]' err
   [ "$(report_of arm)" = "$before" ]
   [ -z "$(find arm -name '.assay-part-*')" ]
+}
+
+@test "verify keeps a ledger, and tells for good what was loosened since a REJECT" {
+  "$MAKE_POLICY" arm reject
+  exits 1 verify arm
+  sed -i 's/max: 0.002/max: 1/' arm/contract.yaml
+  assay verify --quiet arm
+  grep -q 'wrist 0.002 to 1 since the REJECT of 20' out
+  grep -q 'wrist 0.002 to 1 since the REJECT of 20' arm/report/verdict.json
+  grep -q 'wrist 0.002 to 1 since the REJECT of 20' arm/report/junit.xml
+  sed -i 's/max: 1/max: 0.002/' arm/contract.yaml
+  assay verify --quiet arm
+  grep -q 'tightened again' out
+}
+
+@test "the report of a second run differs from the first's in the environment alone" {
+  "$MAKE_POLICY" arm pass
+  exits 0 verify arm
+  sed '/"environment"/,$d' arm/report/verdict.json >first.json
+  exits 0 verify arm
+  sed '/"environment"/,$d' arm/report/verdict.json | cmp first.json -
+}
+
+@test "--no-ledger adds nothing, and the report says so" {
+  "$MAKE_POLICY" arm pass
+  exits 0 verify arm --no-ledger
+  [ ! -e arm/ledger ]
+  grep -q 'LEDGER_ABSENT' out
+  grep -q '"kept": false' arm/report/verdict.json
+  fails 2 USAGE "belongs to a policy folder" verify arm/policy.onnx --no-ledger
+}
+
+@test "a folder that cannot be written still gets its verdict, and the report says that no ledger was kept" {
+  [ "$(id -u)" -ne 0 ] || skip "root may write everywhere"
+  "$MAKE_POLICY" arm pass
+  chmod a-w arm
+  exits 0 verify arm --report report
+  chmod u+w arm
+  grep -q 'LEDGER_ABSENT' out
+}
+
+@test "a ledger that was cut is BLOCKED" {
+  "$MAKE_POLICY" arm pass
+  exits 0 verify arm
+  sed -i '$d' arm/ledger/runs.jsonl
+  exits 3 verify arm
+  grep -q 'LEDGER_BROKEN' out
+}
+
+@test "two runs at once both stand in the ledger" {
+  "$MAKE_POLICY" arm pass
+  for i in 1 2 3 4; do
+    "$ASSAY" verify arm --report "r$i" >/dev/null &
+  done
+  wait
+  exits 0 verify arm -v
+  grep -q 'ledger: 5 runs, 0 of them REJECT, 0 not finished' out
 }

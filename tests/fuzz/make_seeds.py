@@ -183,6 +183,28 @@ def yaml_files():
     put("corpus", "small.yaml", b"assay: 1\nrole: golden\ncases:\n  - {id: a, file: a.npz}\n")
 
 
+def ledger():
+    import hashlib
+    lines, before = [], ""
+    wrist = ["output action", "component wrist", "tolerance max", "0.002", "rad", "ceiling"]
+    for body in (
+        {"kind": "declared", "date": "2026-12-01T00:00:00Z", "assay": "0.1.0", "gate": "gate.yaml", "contract": "contract.yaml",
+         "files": [{"role": "gate", "path": "gate.yaml", "digest": "sha256:0"}], "contract_set": [wrist],
+         "gate_set": [["rung fp32", None, "required", "yes", None, "floor"], ["case a", None, "bytes", "sha256:1", None, "fact"]]},
+        {"kind": "verdict", "date": "2026-12-01T00:00:01Z", "of": 1, "verdict": "REJECT", "exit_code": 1,
+         "rungs": [{"name": "fp32", "verdict": "REJECT", "required": True}]},
+        {"kind": "declared", "date": "2026-12-02T00:00:00Z", "assay": "0.1.0", "gate": "gate.yaml", "contract": "contract.yaml",
+         "files": [], "contract_set": [wrist[:3] + ["0.004", "rad", "ceiling"]], "gate_unset": [["case a", None, "bytes"]]},
+        {"kind": "look", "date": "2026-12-03T00:00:00Z", "assay": "0.1.0", "digest": "sha256:2", "reason": None, "files": []},
+    ):
+        text = json.dumps({"line": len(lines) + 1, "before": before, **body}, separators=(",", ":"))[:-1]
+        before = "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+        lines.append('%s,"self":"%s"}\n' % (text, before))
+    put("ledger", "whole.jsonl", "".join(lines).encode())
+    put("ledger", "torn.jsonl", "".join(lines).encode()[:-30])
+    put("ledger", "cut.jsonl", (lines[0] + lines[2]).encode())
+
+
 def episodes():
     for name, options in (("plain.hdf5", {}), ("deflated.hdf5", {"chunks": (2, 3), "compression": "gzip"})):
         out = io.BytesIO()
@@ -196,5 +218,6 @@ if __name__ == "__main__":
     arrays()
     statistics()
     models()
+    ledger()
     yaml_files()
     episodes()
