@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "contract/checks.h"
 #include "core/text.h"
+#include "corpus/case_times.h"
 
 /* Said of everything that can be dropped, so that a whole that went is told as that and not by its parts. */
 static void add_listed(struct statements *out) { describe_text(out, true, "listed", "yes"); }
@@ -80,11 +82,52 @@ static void declare_noise(const struct gate_noise *noise, struct statements *out
   describe_bound(out, STATEMENT_FLOOR, "thread counts", noise->n_threads, NULL);
 }
 
+/* "step 3 ACTION_LIMIT, ..." */
+static void declare_guard(const struct corpus_case *entry, struct statements *out) {
+  struct text answers = {0};
+  for (int32_t i = 0; i < entry->n_guard; i++) {
+    text_add(&answers, i > 0 ? ", " : "");
+    if (entry->guard[i].step >= 0) {
+      text_format(&answers, "step %lld ", (long long)entry->guard[i].step);
+    }
+    text_add(&answers, guard_answer_name(entry->guard[i].answer));
+  }
+  out->failed |= answers.failed;
+  describe_text(out, true, "guard", entry->n_guard > 0 ? text_string(&answers) : NULL);
+  text_free(&answers);
+}
+
+/* One field of the digest, its length before it. */
+static void add_field(struct hash *hash, const char *text) {
+  const size_t length = text != NULL ? strlen(text) + 1 : 0;
+  hash_add(hash, &length, sizeof length);
+  hash_add(hash, text != NULL ? text : "", length);
+}
+
+/* When things were measured and what monitors said: many numbers, so their digest stands for them. */
+static void declare_times(const struct corpus_case *entry, struct statements *out) {
+  struct hash hash;
+  char digest[HASH_TEXT_SIZE], ms[NUMBER_SIZE];
+  if (entry->n_ages == 0 && !case_times_given(entry)) {
+    return;
+  }
+  hash_begin(&hash);
+  for (int32_t i = 0; i < entry->n_ages; i++) {
+    number_text(ms, entry->ages[i].ms);
+    add_field(&hash, entry->ages[i].input);
+    add_field(&hash, ms);
+  }
+  case_times_hash(&hash, entry, add_field);
+  hash_end(&hash, digest);
+  describe_text(out, true, "times and monitors", digest);
+}
+
 static void declare_case(const struct corpus_case *entry, struct statements *out) {
   describe_root(out, "case %s", entry->id);
   describe_text(out, true, "bytes", entry->digest);
   describe_text(out, true, "expectation", entry->refuse ? assay_code_name(entry->refusal) : "answer");
-  describe_text(out, true, "guard", entry->guard);
+  declare_guard(entry, out);
+  declare_times(entry, out);
   if (entry->forced) {
     describe_text(out, true, "state", "forced");
   }
