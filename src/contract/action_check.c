@@ -16,35 +16,31 @@ bool walk_fits(const struct walk *walk) {
   return fits;
 }
 
-static double decoded(const struct walk *walk, int64_t i) {
-  return contract_decode_at(walk->output, walk->raw, i, walk->context->inputs);
+double walk_value(const struct walk *walk, const struct walked *at) {
+  return contract_decode_at(walk->output, walk->raw, at->i, walk->context->inputs);
 }
 
-/* The value one step earlier, decoded: of this chunk, or the last one sent. */
-static double value_before(const struct walk *walk, int64_t i, const struct walked *at) {
+double walk_before(const struct walk *walk, const struct walked *at) {
   if (at->step == 0) {
-    return walk->context->last != NULL ? walk->context->last[at->component] : (double)NAN;
+    return walk->context->last != NULL ? walk->context->last[at->index] : (double)NAN;
   }
   int64_t stride = 1;
   for (int32_t d = walk->output->horizon_axis + 1; d < walk->raw->rank; d++) {
     stride *= walk->raw->dims[d];
   }
-  return decoded(walk, i - stride);
+  return contract_decode_at(walk->output, walk->raw, at->i - stride, walk->context->inputs);
 }
 
 bool walk_element(const struct walk *walk, int64_t i, struct walked *out) {
-  out->component = contract_component_of(walk->output, walk->raw, i, &out->step);
-  if (walk->output->execute_steps > 0 && out->step >= walk->output->execute_steps) {
-    return false; /* the rest of a chunk is thrown away */
-  }
-  out->value = decoded(walk, i);
-  out->before = value_before(walk, i, out);
-  return true;
+  out->i = i;
+  out->index = contract_component_of(walk->output, walk->raw, i, &out->step);
+  out->component = &walk->output->components[out->index];
+  return walk->output->execute_steps == 0 || out->step < walk->output->execute_steps; /* the rest is thrown away */
 }
 
 static void say_place(const struct walk *walk, const struct walked *at, struct text *where, struct text *sentence) {
   text_format(where, "output '%s'", walk->output->name);
-  text_format(sentence, "'%s' at step %lld ", walk->output->components[at->component].name, (long long)at->step);
+  text_format(sentence, "'%s' at step %lld ", at->component->name, (long long)at->step);
 }
 
 static assay_status refuse(assay_code code, struct text *where, struct text *sentence) {
@@ -98,16 +94,15 @@ static assay_status check_finite(const struct walk *walk) {
     if (!walk_element(walk, i, &at)) {
       continue;
     }
-    const struct contract_component *component = &walk->output->components[at.component];
-    double raw = tensor_get(walk->raw, i);
-    bool bad = may_not_be(component, raw);
-    if (bad || may_not_be(component, at.value)) {
+    double raw = tensor_get(walk->raw, i), value = at.component->n_decode > 0 ? walk_value(walk, &at) : raw;
+    bool bad = may_not_be(at.component, raw);
+    if (bad || may_not_be(at.component, value)) {
       struct text where = {0}, sentence = {0};
       say_place(walk, &at, &where, &sentence);
       text_format(&sentence, "%s%s", bad ? "is " : "decodes to ",
-                  value_is_nan(bad ? raw : at.value) ? "NaN"
-                  : bad                              ? "infinite"
-                                                     : "infinity");
+                  value_is_nan(bad ? raw : value) ? "NaN"
+                  : bad                           ? "infinite"
+                                                  : "infinity");
       return refuse(ASSAY_ACTION_NONFINITE, &where, &sentence);
     }
   }
@@ -120,41 +115,38 @@ static bool is_outside(const struct contract_component *component, double value)
          (!value_is_nan(component->limit_max) && !(value <= component->limit_max));
 }
 
-static bool has_rate(const struct contract_component *component, const struct walked *at) {
-  return !value_is_nan(component->limit_rate) && !value_is_nan(at->before);
-}
-
-static double rate_of(const struct walk *walk, const struct walked *at) {
-  return fabs(at->value - at->before) / (walk->contract->period_ms / 1000);
+static double rate_between(const struct walk *walk, double before, double value) {
+  return fabs(value - before) / (walk->contract->period_ms / 1000);
 }
 
 static void say_rate(const struct walk *walk, const struct walked *at, struct text *sentence) {
-  const struct contract_component *component = &walk->output->components[at->component];
+  double before = walk_before(walk, at), value = walk_value(walk, at);
   if (walk->contract->period_ms == 0) {
     text_add(sentence, "has a rate limit, but the contract gives no timing.period_ms to hold it against");
     return;
   }
-  text_format(sentence, "moves from %.9g to %.9g %s, %.9g per second; the limit is %.9g", at->before, at->value,
-              component->unit, rate_of(walk, at), component->limit_rate);
+  text_format(sentence, "moves from %.9g to %.9g %s, %.9g per second; the limit is %.9g", before, value,
+              at->component->unit, rate_between(walk, before, value), at->component->limit_rate);
 }
 
 static bool is_too_fast(const struct walk *walk, const struct walked *at) {
-  const struct contract_component *component = &walk->output->components[at->component];
-  return has_rate(component, at) && (walk->contract->period_ms == 0 || !(rate_of(walk, at) <= component->limit_rate));
+  double limit = at->component->limit_rate, before = value_is_nan(limit) ? limit : walk_before(walk, at);
+  return !value_is_nan(before) &&
+         (walk->contract->period_ms == 0 || !(rate_between(walk, before, walk_value(walk, at)) <= limit));
 }
 
 static assay_status check_limits(const struct walk *walk) {
   for (int64_t i = 0; i < walk->count; i++) {
     struct walked at;
-    if (!walk_element(walk, i, &at)) {
+    if (!walk_element(walk, i, &at) || !at.component->has_limits) {
       continue;
     }
-    const struct contract_component *component = &walk->output->components[at.component];
-    if (component->has_limits && is_outside(component, at.value)) {
+    double value = walk_value(walk, &at);
+    if (is_outside(at.component, value)) {
       struct text where = {0}, sentence = {0};
       say_place(walk, &at, &where, &sentence);
-      text_format(&sentence, "is %.9g %s, outside the limits [%.9g, %.9g]", at.value, component->unit,
-                  component->limit_min, component->limit_max);
+      text_format(&sentence, "is %.9g %s, outside the limits [%.9g, %.9g]", value, at.component->unit,
+                  at.component->limit_min, at.component->limit_max);
       if (is_too_fast(walk, &at)) {
         text_add(&sentence, "; it also ");
         say_rate(walk, &at, &sentence);
@@ -168,7 +160,7 @@ static assay_status check_limits(const struct walk *walk) {
 static assay_status check_rates(const struct walk *walk) {
   for (int64_t i = 0; i < walk->count; i++) {
     struct walked at;
-    if (walk_element(walk, i, &at) && is_too_fast(walk, &at)) {
+    if (walk_element(walk, i, &at) && at.component->has_limits && is_too_fast(walk, &at)) {
       struct text where = {0}, sentence = {0};
       say_place(walk, &at, &where, &sentence);
       say_rate(walk, &at, &sentence);
@@ -242,7 +234,7 @@ static void mark_sent(const struct contract *contract, const struct guard_questi
   for (int64_t i = 0; i < walk.count; i++) {
     struct walked at;
     if (walk_element(&walk, i, &at)) {
-      action->last[at.component] = at.value;
+      action->last[at.index] = walk_value(&walk, &at);
     }
   }
   action->has_last = true;

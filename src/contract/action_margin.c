@@ -20,7 +20,7 @@ static struct reach reach_of(const struct contract_component *component) {
   for (int32_t i = 0; i < component->n_decode; i++) {
     const struct decode_step *step = &component->decode[i];
     double low = reach.low, high = reach.high;
-    switch (step->kind) {
+    switch (step->n_each > 0 ? DECODE_ADD : step->kind) { /* what differs along the horizon is not followed */
       case DECODE_CLIP:
         reach = (struct reach){clip(low, step), clip(high, step)};
         break;
@@ -53,19 +53,18 @@ static double limit_margin(const struct contract_component *component, double va
 }
 
 static double rate_margin(const struct walk *walk, const struct walked *at) {
-  const struct contract_component *component = &walk->output->components[at->component];
-  if (value_is_nan(component->limit_rate) || value_is_nan(at->before) || walk->contract->period_ms == 0) {
+  double before = value_is_nan(at->component->limit_rate) ? (double)NAN : walk_before(walk, at);
+  if (value_is_nan(before) || walk->contract->period_ms == 0) {
     return INFINITY;
   }
-  return (component->limit_rate * walk->contract->period_ms / 1000 - fabs(at->value - at->before)) / 2;
+  return (at->component->limit_rate * walk->contract->period_ms / 1000 - fabs(walk_value(walk, at) - before)) / 2;
 }
 
 static void lower(double *figure, double to) { *figure = to < *figure ? to : *figure; }
 static void raise(double *figure, double to) { *figure = to > *figure ? to : *figure; }
 
 static void take(const struct walk *walk, const struct walked *at, assay_code answer, struct action_margin *margin) {
-  const struct contract_component *component = &walk->output->components[at->component];
-  double limit = component->has_limits ? limit_margin(component, at->value) : INFINITY, rate = rate_margin(walk, at);
+  double limit = limit_margin(at->component, walk_value(walk, at)), rate = rate_margin(walk, at);
   if (answer == ASSAY_ACTION_LIMIT) {
     raise(&margin->outside, -limit);
     return;
@@ -88,8 +87,8 @@ void contract_action_margins(const struct contract *contract, const struct contr
   bool valued = answer == ASSAY_OK || answer == ASSAY_ACTION_LIMIT || answer == ASSAY_ACTION_RATE;
   for (int64_t i = 0; valued && walk_fits(&walk) && i < walk.count; i++) {
     struct walked at;
-    if (walk_element(&walk, i, &at)) {
-      take(&walk, &at, answer, &out[at.component]);
+    if (walk_element(&walk, i, &at) && at.component->has_limits) {
+      take(&walk, &at, answer, &out[at.index]);
     }
   }
 }

@@ -12,15 +12,17 @@ struct walk {
   int64_t count;
 };
 
-/* Element i: which component, at which step, and its decoded value. */
+/* Element i: of which component, at which step of the chunk. */
 struct walked {
-  int32_t component;
-  int64_t step;
-  double value;
-  double before; /* the value one step earlier, of this chunk or of the last action sent; NAN: there is none */
+  int64_t i, step;
+  int32_t index; /* of the component */
+  const struct contract_component *component;
 };
 /* False for an element that is not executed: it is never sent. */
 bool walk_element(const struct walk *walk, int64_t i, struct walked *out);
+double walk_value(const struct walk *walk, const struct walked *at); /* decoded */
+/* The decoded value one step earlier, of this chunk or of the last action sent; NAN: there is none. */
+double walk_before(const struct walk *walk, const struct walked *at);
 bool walk_fits(const struct walk *walk); /* dtype, shape, not empty */
 
 #endif

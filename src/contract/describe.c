@@ -149,6 +149,7 @@ static void describe_input(struct statements *out, const struct contract_input *
     describe_fact_number(out, false, "typical max", input->typical_max, input->unit);
   }
   describe_bound(out, STATEMENT_CEILING, "max age", given(input->max_age_ms), "ms");
+  describe_bound(out, STATEMENT_CEILING, "frozen after", given(input->frozen_after), "steps");
   if (input->history_max > 0) {
     describe_fact(out, false, "history axis", "%d", (int)input->history_axis);
     describe_bound(out, STATEMENT_CEILING, "history max", input->history_max, NULL);
@@ -287,6 +288,7 @@ static void describe_output(struct statements *out, const struct contract_output
   describe_root(out, "output %s", output->name);
   describe_shape(out, output->dtype, output->rank, output->dims);
   describe_axes(out, output);
+  describe_bound(out, STATEMENT_CEILING, "max age", given(output->max_age_ms), "ms");
   if (output->horizon_axis >= 0) {
     describe_bound(out, STATEMENT_FLOOR, "executed steps",
                    output->execute_steps > 0 ? (double)output->execute_steps : (double)INFINITY, NULL);
@@ -341,6 +343,7 @@ assay_status contract_describe(const struct contract *contract, struct statement
   describe_bound(out, STATEMENT_CEILING, "p99", given(contract->p99_ms), "ms");
   describe_bound(out, STATEMENT_CEILING, "deadline misses",
                  contract->deadline_misses >= 0 ? (double)contract->deadline_misses : (double)NAN, NULL);
+  describe_checks(out, contract);
   describe_root(out, "budget");
   describe_bound(out, STATEMENT_CEILING, "ram", given(contract->budget_ram_mb), "MB");
   describe_bound(out, STATEMENT_CEILING, "engine", given(contract->budget_engine_mb), "MB");

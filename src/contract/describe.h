@@ -57,6 +57,7 @@ enum { NUMBER_SIZE = 32 };
 void number_text(char out[NUMBER_SIZE], double value);
 
 /* The parts of a contract that have files of their own. */
+void describe_checks(struct statements *out, const struct contract *contract); /* freshness and monitors */
 void describe_tolerance(struct statements *out, const struct tolerance *tolerance, const char *unit,
                         const char *raw_unit);
 void describe_preprocess(struct statements *out, const struct contract_input *input);

@@ -131,6 +131,10 @@ static const struct row changes[] = {
      "input front: preprocess resize to 96 x 96, bilinear, half_pixel, rounding by the type; HWC to CHW; scale 0.25 -> "
      "resize to 96 x 96, bicubic, half_pixel, rounding by the type; HWC to CHW; scale 0.25 (changed)"},
     {"max_age_ms: 100", "max_age_ms: 200", "input front: max age 100 ms -> 200 ms (looser)"},
+    {"max_age_ms: 100", "max_age_ms: 100\n    frozen_after: 5", "input front: frozen after 5 steps added (tighter)"},
+    {"timing:", "freshness: {max_skew_ms: 30}\ntiming:", "freshness: max skew 30 ms added (tighter)"},
+    {"timing:", "freshness: {future_ms: 5}\ntiming:", "freshness: future 0 ms -> 5 ms (looser)"},
+    {"timing:", "external: {bumper: {max_age_ms: 20}}\ntiming:", "monitor bumper: added"},
     {"unit: rad, raw", "unit: deg, raw", "input qpos: unit rad -> deg (changed)"},
     {"raw: joints", "raw: encoders", "input qpos: sensor joints -> encoders (changed)"},
     {"{axis: 1, max: 4}", "{axis: 1, max: 3}", "input qpos: history max 4 -> 3 (tighter)"},
