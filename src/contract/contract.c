@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "contract/contract_detections.h"
 #include "contract/contract_reader.h"
 #include "contract/contract_role.h"
 #include "core/file.h"
@@ -124,6 +125,7 @@ static assay_status read_contract(struct reader *reader) {
   TRY(check_described(reader));
   TRY(check_added(reader));
   TRY(check_input_roles(reader));
+  TRY(resolve_detections(reader));
   if (reader->contract->p99_ms > reader->contract->period_ms && reader->contract->period_ms > 0) {
     const struct yaml *p99 = yaml_get(yaml_get(reader->file.root, "timing"), "p99_ms");
     return yaml_error(&reader->file, p99->mark, "'p99_ms' of 'timing' is %.9g, longer than the period of %.9g",

@@ -191,6 +191,9 @@ struct contract_output {
   int32_t n_groups; /* components that are compared together: a quaternion, a pose */
   const struct contract_group *groups;
   const struct contract_detections *detections; /* NULL: none */
+  bool detected;       /* detections are read from it, by this output or another: they are its decision */
+  bool rows_vary;      /* and it has as many rows as the policy chose: elements are not paired */
+  int32_t object_axis; /* of one with rows_vary */
   /* The output of a state pair. One that no `components` describe has a single component, named like
    * the output, with the tolerance of the state. */
   bool is_state;

@@ -88,9 +88,8 @@ assay_status read_threshold(struct reader *reader, const struct yaml *node, cons
   return status_ok();
 }
 
-/* By number, from the end when negative, or by its name in `axes`. */
-static assay_status read_axis(struct reader *reader, const struct yaml *node, const char *what,
-                              const struct contract_output *output, int32_t *out) {
+assay_status read_axis(struct reader *reader, const struct yaml *node, const char *what,
+                       const struct contract_output *output, int32_t *out) {
   for (int32_t i = 0; i < output->rank && node->kind == YAML_SCALAR; i++) {
     if (output->axes[i] != NULL && text_equal(node->text, output->axes[i])) {
       *out = i;
@@ -152,19 +151,16 @@ static assay_status read_by(struct reader *reader, const struct yaml *node, cons
 
 assay_status read_output_decision(struct reader *reader, const struct yaml *node, const char *what,
                                   const struct contract_output *output, struct decision *out) {
-  static const char *const keys[] = {"argmax", "topk", "order", "detections"};
+  static const char *const keys[] = {"argmax", "topk", "order"}; /* detections: contract_detections.c */
   if (yaml_get(node, "threshold") != NULL) {
     return yaml_error(&reader->file, node->mark, "%s is a threshold, which belongs to a component; write it there",
                       what);
   }
   int32_t which = 0;
   const struct yaml *value = NULL;
-  TRY(read_step_key(reader, node, what, keys, 4, &which, &value));
+  TRY(read_step_key(reader, node, what, keys, 3, &which, &value));
   char member[WHAT_SIZE];
   what_format(member, "'%s' in %s", keys[which], what);
-  if (which == 3) {
-    return not_read_yet(reader, node->mark, member);
-  }
   *out = (struct decision){.kind = (enum decision_kind)(which + 1), .mark = node->mark};
   static const char *const own_keys[] = {NULL, "k", "by"};
   TRY(read_over_axis(reader, value, member, own_keys[which], output, out));

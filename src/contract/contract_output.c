@@ -1,5 +1,6 @@
 /* The outputs of a contract: axes, components, what of a chunk is executed, decisions over the
  * whole. Every element of an output belongs to one component when this has succeeded. */
+#include "contract/contract_detections.h"
 #include "contract/contract_reader.h"
 
 static assay_status output_dtype(struct reader *reader, const struct yaml *node, const char *what, void *member) {
@@ -52,6 +53,11 @@ static assay_status output_execute(struct reader *reader, const struct yaml *nod
 static assay_status output_decision(struct reader *reader, const struct yaml *node, const char *what, void *member) {
   struct contract_output *output = member;
   struct decision *decision;
+  bool detections;
+  TRY(read_detections(reader, node, what, output, &detections));
+  if (detections) {
+    return status_ok();
+  }
   ARENA_NEW(reader->arena, decision, 1);
   TRY(read_output_decision(reader, node, what, output, decision));
   output->decisions = decision;
@@ -62,7 +68,7 @@ static assay_status output_decision(struct reader *reader, const struct yaml *no
 static assay_status output_decisions(struct reader *reader, const struct yaml *node, const char *what, void *member) {
   struct contract_output *output = member;
   TRY(yaml_expect(&reader->file, node, YAML_SEQUENCE, what));
-  if (output->n_decisions > 0) {
+  if (output->n_decisions > 0 || output->detections != NULL) {
     return yaml_error(&reader->file, node->mark, "%s stands beside 'decision'; write all of them in 'decisions'", what);
   }
   struct decision *decisions;
@@ -70,10 +76,13 @@ static assay_status output_decisions(struct reader *reader, const struct yaml *n
   for (int32_t i = 0; i < node->count; i++) {
     char item[WHAT_SIZE];
     what_format(item, "item %d of %s", (int)i + 1, what);
-    TRY(read_output_decision(reader, &node->items[i], item, output, &decisions[i]));
+    bool detections;
+    TRY(read_detections(reader, &node->items[i], item, output, &detections));
+    if (!detections) {
+      TRY(read_output_decision(reader, &node->items[i], item, output, &decisions[output->n_decisions++]));
+    }
   }
   output->decisions = decisions;
-  output->n_decisions = node->count;
   return status_ok();
 }
 

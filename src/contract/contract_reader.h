@@ -87,6 +87,9 @@ ASSAY_MUST_CHECK assay_status read_tolerance(struct reader *reader, const struct
                                              struct tolerance *out);
 ASSAY_MUST_CHECK assay_status read_threshold(struct reader *reader, const struct yaml *node, const char *what,
                                              struct decision *out);
+/* An axis of an output, by number (from the end when negative) or by its name in `axes`. */
+ASSAY_MUST_CHECK assay_status read_axis(struct reader *reader, const struct yaml *node, const char *what,
+                                        const struct contract_output *output, int32_t *out);
 ASSAY_MUST_CHECK assay_status read_output_decision(struct reader *reader, const struct yaml *node, const char *what,
                                                    const struct contract_output *output, struct decision *out);
 

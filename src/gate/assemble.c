@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "gate/assemble_decisions.h"
 #include "gate/assemble_guard.h"
+#include "gate/detection_list.h"
 #include "gate/judge.h"
 #include "gate/seeds.h"
 
@@ -307,7 +308,7 @@ static assay_status judge_self(const struct rung_measured *measured, int32_t c, 
 }
 
 static bool output_has_decision(const struct contract_output *output, const struct contract_component *component) {
-  return component->has_decision || output->n_decisions > 0;
+  return component->has_decision || output->n_decisions > 0 || output->detected;
 }
 
 static assay_status assemble_component(const struct rung_measured *measured, int32_t c,
@@ -474,6 +475,7 @@ assay_status assemble_rung(const struct rung_measured *measured, struct arena *a
     mark_flipped(out, &out->decisions[d]);
   }
   TRY(assemble_guard(&measure->guard, out, arena));
+  TRY(detections_assemble(plan, measure->detections, measure->n_detections, arena, out));
   sort_worst_first(out->components, out->n_components);
   return seeds_spread(measured, arena, out);
 }

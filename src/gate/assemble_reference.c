@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "gate/assemble.h"
+#include "gate/detection_list.h"
 #include "gate/judge.h"
 
 static assay_status add_unstable(const struct plan *plan, int32_t c, const char *what, const char *bound,
@@ -104,5 +105,7 @@ assay_status assemble_reference(const struct plan *plan, const struct measure *m
   for (int32_t d = 0; measure != NULL && d < measure->n_decisions; d++) {
     TRY(judge_decision(plan, &measure->decisions[d], floors, arena, reasons));
   }
-  return status_ok();
+  return measure == NULL ? status_ok()
+                         : detections_undecidable(plan, measure->detections, measure->n_detections,
+                                                  floors->floor.physical, arena, reasons);
 }

@@ -8,6 +8,7 @@
 #include "contract/stages.h"
 #include "gate/assemble.h"
 #include "gate/assemble_guard.h"
+#include "gate/detection_list.h"
 #include "gate/golden.h"
 #include "gate/guard_check.h"
 #include "gate/judge.h"
@@ -389,6 +390,9 @@ static const struct measure *any_measure(const struct gate_state *state) {
       if (rung->measure->decisions[d].count > 0) {
         return rung->measure;
       }
+    }
+    if (rung->measure != NULL && detections_seen(rung->measure->detections, rung->measure->n_detections)) {
+      return rung->measure;
     }
   }
   return NULL;

@@ -7,6 +7,7 @@
 
 #include "contract/apply.h"
 #include "core/memory.h"
+#include "gate/detection_list.h"
 
 static assay_status count_decisions(struct measure *measure) {
   const struct plan *plan = measure->plan;
@@ -45,6 +46,9 @@ assay_status measure_open(const struct plan *plan, struct measure **out) {
   if (assay_status_ok(status)) {
     status = guard_list_open(plan, &measure->arena, &measure->guard);
   }
+  if (assay_status_ok(status)) {
+    status = detections_open(plan, &measure->arena, &measure->detections, &measure->n_detections);
+  }
   if (!assay_status_ok(status)) {
     measure_close(measure);
     return status;
@@ -68,6 +72,7 @@ void measure_close(struct measure *measure) {
     memory_free(measure->decisions[d].items);
   }
   guard_list_close(&measure->guard);
+  detections_close(measure->detections, measure->n_detections);
   arena_free(&measure->arena);
   memory_free(measure);
 }
@@ -394,13 +399,17 @@ static assay_status measure_step(struct measure *measure, const struct fed_case 
     if (from == NULL) {
       continue; /* a state that the source did not record; whatever else must be there, the golden check asks for */
     }
+    if (to != NULL && detections_rows_fit(plan->outputs[o].output, from, to, wide)) {
+      TRY(note_type(measure, o, from)); /* no row stands for another: detections are matched, not elements */
+      continue;
+    }
     TRY(match(fed, name, from, to, step, wide, arena, reasons, &matches));
     if (matches) {
       TRY(note_type(measure, o, from));
       TRY(measure_output(measure, &plan->outputs[o], fed, from, to, step));
     }
   }
-  return status_ok();
+  return detections_take(measure->detections, measure->n_detections, plan, fed, expected, actual, step);
 }
 
 assay_status measure_case(struct measure *measure, const struct fed_case *fed, const struct answer *expected,

@@ -32,12 +32,15 @@ struct decision_list {
   size_t count, capacity;
 };
 
+struct detection_list;
 struct measure {
   const struct plan *plan;
   struct component_pairs *components; /* plan->n_components */
   struct decision_list *decisions;
   int32_t n_decisions;
   struct guard_list guard;
+  struct detection_list *detections; /* gate/detection_list.h */
+  int32_t n_detections;
   const char **types; /* per output: "float32[1,3]" of the first answer; in the arena */
   struct arena arena;
 };

@@ -14,7 +14,7 @@ static bool output_decides(const struct contract_output *output, bool inner) {
   for (int32_t c = 0; c < output->n_components && !declared; c++) {
     declared = output->components[c].tolerance.given || output->components[c].has_decision;
   }
-  return declared;
+  return (declared || output->detected) && !output->rows_vary;
 }
 
 static assay_status make_outputs(struct plan *plan) {

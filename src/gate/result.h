@@ -6,6 +6,7 @@
 
 #include "core/hash.h"
 #include "gate/decisions.h"
+#include "gate/detection_result.h"
 #include "gate/drift.h"
 #include "gate/ledger.h"
 #include "rung/rung.h"
@@ -183,6 +184,8 @@ struct rung_result {
   struct component_result *components; /* worst first */
   struct output_result *outputs;
   struct decision_result *decisions;
+  int32_t n_detections; /* one an output with detections */
+  struct detection_result *detections;
   int32_t n_seed_spreads; /* one a component, in their order; 0 where no case stores several seeds */
   const struct seed_spread *seed_spreads;
   int32_t n_stages, n_loops; /* of a policy of stages, in the order of the stages */

@@ -350,7 +350,7 @@ static const struct fault faults[] = {
     {"{argmax: {axis: component}}", "{argmax: {axis: joint}}", 37, 33, BAD, "is 'joint', which 'axes'"},
     {"{argmax: {axis: component}}", "{argmax: {axis: 0}}", 37, 33, BAD, "nothing to decide"},
     {"{argmax: {axis: component}}", "{threshold: 1}", 37, 17, BAD, "belongs to a component"},
-    {"{argmax: {axis: component}}", "{detections: {}}", 37, 17, LATER, "'detections'"},
+    {"{argmax: {axis: component}}", "{detections: {}}", 37, 30, BAD, "needs the key 'layout'"},
     {"topk: {k: 2", "topk: {k: 5", 37, 57, BAD, "from 1 to 4"},
     {"by: ascending", "by: distance", 37, 85, BAD, "ascending or descending"},
     {"name: h_out", "name: action", 38, 5, BAD, "output 'action' stands here again"},
