@@ -184,8 +184,9 @@ static assay_status take_candidate(void *user, const struct fed_case *fed, int32
   return status;
 }
 
-/* One case with every stage fed what the reference gave before it. */
-static assay_status answer_alone(struct gate_state *state, struct rung_state *rung, struct rung *runtime, int32_t v) {
+/* One case with every stage fed what the reference gave before it; *whole where the runtime has no stages to feed. */
+static assay_status answer_alone(struct gate_state *state, struct rung_state *rung, struct rung *runtime, int32_t v,
+                                 bool *whole) {
   int32_t reference = state->work->reference_rung;
   struct fed_case fed = {0};
   struct answer recorded = {0}, answer = {0};
@@ -198,7 +199,8 @@ static assay_status answer_alone(struct gate_state *state, struct rung_state *ru
   if (assay_status_ok(status)) {
     status = answer_run_alone(&state->plan, &fed, from, runtime, &answer);
   }
-  if (assay_status_ok(status)) {
+  *whole = assay_status_ok(status) && answer.steps > 0 && answer.step[0].n_inner == 0;
+  if (assay_status_ok(status) && !*whole) {
     stage_drift_case(rung->stages, &fed, from, &answer, true);
   }
   fed_case_free(&state->plan, &fed);
@@ -210,6 +212,7 @@ static assay_status answer_alone(struct gate_state *state, struct rung_state *ru
 /* All cases again in a session of their own, so that the rung's history is not touched. */
 static assay_status run_alone(struct gate_state *state, struct rung_state *rung, const char **how) {
   struct rung *runtime = NULL;
+  bool whole = false;
   *how = state->stage_reference.how;
   if (*how != NULL && state->stage_reference.answers == NULL) {
     return status_ok(); /* nothing that the stages could be fed */
@@ -225,10 +228,11 @@ static assay_status run_alone(struct gate_state *state, struct rung_state *rung,
   if (assay_status_ok(status) && rung_replays(runtime)) {
     *how = "not measured: the answers were recorded";
   } else {
-    for (int32_t v = 0; v < state->plan.n_valid && assay_status_ok(status); v++) {
+    for (int32_t v = 0; v < state->plan.n_valid && assay_status_ok(status) && !whole; v++) {
       progress_step(state->work->progress, "stages alone", (size_t)v, (size_t)state->plan.n_valid);
-      status = answer_alone(state, rung, runtime, v);
+      status = answer_alone(state, rung, runtime, v, &whole);
     }
+    *how = whole ? "not measured: the runtime answers for the policy as a whole" : *how;
     progress_step(state->work->progress, "stages alone", (size_t)state->plan.n_valid, (size_t)state->plan.n_valid);
   }
   rung_close(runtime);
@@ -305,11 +309,33 @@ static assay_status run_rung(struct gate_state *state, int32_t r) {
   return status_ok();
 }
 
+/* What stands between the stages, where the reference does not tell. */
+static assay_status stand_in_for_reference(struct gate_state *state) {
+  const struct gate_work *work = state->work;
+  struct answer *live = work->reference_rung >= 0 ? state->rungs[work->reference_rung].pass.answers : NULL;
+  bool answered = work->reference_rung < 0 || live != NULL;
+  for (int32_t v = 0; v < state->plan.n_valid && live != NULL; v++) {
+    answered = answered && live[v].steps > 0;
+  }
+  if (!answered) {
+    return status_ok();
+  }
+  TRY(stage_reference_make(&state->plan, live, work->stage_models, work->threads, work->progress, &state->result->arena,
+                           &state->stage_reference));
+  for (int32_t v = 0; v < state->plan.n_valid && live != NULL; v++) {
+    stage_reference_complete(&state->stage_reference, v, &live[v]);
+  }
+  return status_ok();
+}
+
 /* The reference first: the others are compared with what it answered. */
 static assay_status run_rungs(struct gate_state *state) {
   struct gate_work *work = state->work;
   if (work->reference_rung >= 0) {
     TRY(run_rung(state, work->reference_rung));
+  }
+  if (state->plan.stages != NULL) {
+    TRY(stand_in_for_reference(state));
   }
   for (int32_t r = 0; r < work->n_rungs && !has_input_fault(&state->result->reasons); r++) {
     if (r != work->reference_rung) {
@@ -510,10 +536,6 @@ static assay_status measure_all(struct gate_state *state) {
   TRY(say_others(state->result));
   TRY(check_cases(state));
   if (!has_input_fault(&state->result->reasons)) {
-    if (state->plan.stages != NULL && state->work->reference_rung < 0) {
-      TRY(stage_reference_make(&state->plan, state->work->stage_models, state->work->threads, state->work->progress,
-                               &state->result->arena, &state->stage_reference));
-    }
     TRY(run_rungs(state));
   }
   if (has_input_fault(&state->result->reasons)) {

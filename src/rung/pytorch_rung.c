@@ -91,4 +91,10 @@ static assay_status pytorch_open(const struct rung_request *request, struct rung
 }
 
 /* Only the door is here: run, describe and the rest are those of any rung in another process. */
-const struct rung_kind rung_kind_pytorch = {.engine = "pytorch", .keeps_time = true, .open = pytorch_open};
+/* A module is the policy itself; a file is one stage. */
+static bool pytorch_is_whole(const struct rung_request *request) {
+  return rung_setting_find(request, "module") != NULL;
+}
+
+const struct rung_kind rung_kind_pytorch = {
+    .engine = "pytorch", .keeps_time = true, .is_whole = pytorch_is_whole, .open = pytorch_open};

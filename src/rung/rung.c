@@ -80,7 +80,8 @@ static assay_status find_for(const struct rung_request *request, const struct ru
 }
 
 assay_status rung_open_here(const struct rung_kind *kind, const struct rung_request *request, struct rung **out) {
-  bool staged = request->stages != NULL && !kind->replays;
+  bool whole = kind->replays || (kind->is_whole != NULL && kind->is_whole(request));
+  bool staged = request->stages != NULL && !whole;
   return staged ? staged_open(kind, request, out) : kind->open(request, out);
 }
 

@@ -94,6 +94,8 @@ struct rung_kind {
   bool replays;    /* answers are read, not computed: repeating and reordering runs says nothing */
   bool keeps_time; /* run() itself ends at the time limit, with RUNG_TIMEOUT */
   bool foreign;    /* somebody else's code is loaded: always in a child process, whose end ends the rung alone */
+  /* True when what is asked for answers for a policy of stages as a whole, so that it is opened once. NULL: never. */
+  bool (*is_whole)(const struct rung_request *request);
   /* Fails with a code of kind BLOCKED (RUNTIME_MISSING, ...) when the runtime is not to be had: the
    * rung is then BLOCKED with that sentence, the gate goes on. */
   assay_status (*open)(const struct rung_request *request, struct rung **out);

@@ -381,7 +381,7 @@ static void a_recorded_reference_need_not_store_the_turns(void **state) {
   assert_int_equal(narrow->verdict, VERDICT_REJECT);
   assert_string_equal(note_of(narrow, ASSAY_LOOP_DRIFT), "");
   assert_string_equal(note_of(narrow, ASSAY_STAGE_DRIFT), "");
-  holds(narrow->alone_how, "does not give the recorded answers");
+  holds(narrow->alone_how, "does not give its answers");
   gate_result_free(result);
 }
 

@@ -322,6 +322,22 @@ static void one_stage_in_another_precision_is_invalid(void **state) {
                "asked for precision fp32, but encoder: fp32, actor: fp16 ran");
 }
 
+static bool always(const struct rung_request *request) { return request->stages != NULL; }
+
+static void a_runtime_that_answers_for_the_whole_is_opened_once(void **state) {
+  (void)state;
+  make_chain();
+  struct rung_request request = request_of();
+  struct rung_kind whole = liar;
+  n_liars = 0;
+  whole.is_whole = always;
+  request.kind = &whole;
+  ASSERT_OK(rung_open(&request, &rung));
+  assert_int_equal(n_liars, 1);
+  assert_ptr_equal(rung, &liars[0].base);
+  rung = NULL;
+}
+
 static void the_failing_stage_is_named(void **state) {
   (void)state;
   make_chain();
@@ -355,6 +371,7 @@ int main(void) {
       STAGED(for_each_stacks_on_a_new_axis),
       STAGED(stages_that_disagree_are_told_apart),
       STAGED(one_stage_in_another_precision_is_invalid),
+      STAGED(a_runtime_that_answers_for_the_whole_is_opened_once),
       STAGED(the_failing_stage_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
