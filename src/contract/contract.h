@@ -157,6 +157,9 @@ struct decision {
   int32_t consecutive; /* 0: none */
 };
 
+/* How two decoded values are compared: contract/compare.h. */
+enum compare_kind { COMPARE_DIFFERENCE, COMPARE_ANGLE, COMPARE_QUATERNION, COMPARE_ROT6D, COMPARE_POSE };
+
 /* One element along the component axis of an output. */
 struct contract_component {
   const char *name;
@@ -172,6 +175,11 @@ struct contract_component {
   bool has_decision;
   struct decision decision; /* a threshold */
   bool allow_inf;
+  enum compare_kind compare;
+  bool degrees;                       /* of an angle */
+  const struct contract_group *group; /* what it is a part of; NULL: nothing */
+  int32_t in_group;                   /* which part, from 0 */
+  const char *title;                  /* in reports, of a part that stands for the whole; NULL: its name */
 };
 
 struct contract_output {

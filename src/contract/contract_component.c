@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contract/contract_compare.h"
 #include "contract/contract_reader.h"
 
 enum { COMPONENTS_MAX = 1 << 18 };
@@ -18,6 +19,7 @@ struct entry {
   struct tolerance tolerance;
   bool has_decision, allow_inf;
   struct decision decision;
+  struct compared_entry compared;
 };
 
 static assay_status keep_node(struct reader *reader, const struct yaml *node, const char *what, void *member) {
@@ -26,21 +28,19 @@ static assay_status keep_node(struct reader *reader, const struct yaml *node, co
   return status_ok();
 }
 
-static assay_status entry_compare(struct reader *reader, const struct yaml *node, const char *what, void *member) {
-  (void)member;
-  static const char *const words[] = {"difference", "angle", "quaternion", "rot6d", "pose"};
-  int32_t which = 0;
-  TRY(yaml_choice(&reader->file, node, what, words, 5, &which));
-  if (which > 0) {
-    char thing[WHAT_SIZE];
-    what_format(thing, "%s of %s", words[which], what);
-    return not_read_yet(reader, node->mark, thing);
-  }
-  return status_ok();
+/* Of a pose there are two, which its reader looks at. */
+static assay_status entry_unit(struct reader *reader, const struct yaml *node, const char *what, void *member) {
+  struct entry *entry = member;
+  entry->compared.unit = node->kind == YAML_MAPPING ? node : NULL;
+  entry->unit = "";
+  return node->kind == YAML_MAPPING ? status_ok() : read_text(reader, node, what, &entry->unit);
 }
 
 static assay_status entry_tolerance(struct reader *reader, const struct yaml *node, const char *what, void *member) {
-  return read_tolerance(reader, node, what, &((struct entry *)member)->tolerance);
+  struct entry *entry = member;
+  bool two = yaml_get(node, "distance") != NULL || yaml_get(node, "angle") != NULL;
+  entry->compared.tolerance = two ? node : NULL;
+  return two ? status_ok() : read_tolerance(reader, node, what, &entry->tolerance);
 }
 
 static assay_status entry_decision(struct reader *reader, const struct yaml *node, const char *what, void *member) {
@@ -53,9 +53,12 @@ static const struct field entry_fields[] = {
     {"name", read_text, offsetof(struct entry, name), FIELD_OPTIONAL},
     {"names", keep_node, offsetof(struct entry, names), FIELD_OPTIONAL},
     {"count", read_size, offsetof(struct entry, count), FIELD_OPTIONAL},
-    {"unit", read_text, offsetof(struct entry, unit), FIELD_OPTIONAL},
+    {"unit", entry_unit, 0, FIELD_OPTIONAL},
     {"raw_unit", read_text, offsetof(struct entry, raw_unit), FIELD_OPTIONAL},
-    {"compare", entry_compare, 0, FIELD_OPTIONAL},
+    {"compare", read_compare, offsetof(struct entry, compared), FIELD_OPTIONAL},
+    {"rotation", read_compare_rotation, offsetof(struct entry, compared), FIELD_OPTIONAL},
+    {"order", read_compare_order, offsetof(struct entry, compared), FIELD_OPTIONAL},
+    {"convention", read_compare_convention, offsetof(struct entry, compared), FIELD_OPTIONAL},
     {"decode", keep_node, offsetof(struct entry, decode), FIELD_OPTIONAL},
     {"tolerance", entry_tolerance, 0, FIELD_OPTIONAL},
     {"limits", keep_node, offsetof(struct entry, limits), FIELD_OPTIONAL},
@@ -151,7 +154,8 @@ static assay_status read_pd(struct reader *reader, const struct yaml *node, cons
 /* How many components an entry stands for: exactly one of the three forms. */
 static assay_status entry_count(struct reader *reader, const struct yaml *node, const char *what, struct entry *entry,
                                 int32_t *count) {
-  if ((entry->name != NULL) == (entry->names != NULL) || (entry->count > 0 && entry->name == NULL)) {
+  bool together = entry->compared.kind >= COMPARE_QUATERNION && entry->names != NULL && entry->count == 0;
+  if (!together && ((entry->name != NULL) == (entry->names != NULL) || (entry->count > 0 && entry->name == NULL))) {
     return yaml_error(&reader->file, node->mark, "%s needs either 'name' (with 'count' for a numbered row) or 'names'",
                       what);
   }
@@ -188,7 +192,7 @@ static assay_status name_components(struct reader *reader, const struct entry *e
 struct listing {
   const struct yaml *node, *output; /* the list, and the output's mapping */
   const char *output_what;
-  const struct contract_output *target;
+  struct contract_output *target;
   struct entry defaults;
   struct contract_component *components;
   struct decode_rows *decode; /* [entries], what each entry adds */
@@ -230,6 +234,8 @@ static assay_status read_entry(struct reader *reader, struct listing *listing, i
   if (entry.pd != NULL) {
     TRY(read_pd(reader, entry.pd, item, *count, components));
   }
+  TRY(place_compared(reader, what, &entry.compared, entry.name, listing->first[index], *count, components,
+                     listing->target));
   what_format(item, "'decode' of %s", what);
   return read_decode(reader, entry.decode, item, listing->target, *count, &listing->decode[index]);
 }
@@ -379,6 +385,7 @@ assay_status read_components(struct reader *reader, const struct yaml *node, con
     listing.components[i].limit_min = listing.components[i].limit_max = listing.components[i].limit_rate = (double)NAN;
   }
   const struct yaml *limits = yaml_get(output, "limits");
+  ARENA_NEW(reader->arena, out->groups, node->count);
   TRY(read_entries(reader, &listing));
   TRY(check_unique(reader, &listing));
   if (limits != NULL) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contract/compare.h"
 #include "core/hash.h"
 #include "core/text.h"
 #include "tensor/tensor.h"
@@ -244,9 +245,23 @@ static void describe_decision(struct statements *out, const struct contract_outp
   text_free(&what);
 }
 
+static void describe_compare(struct statements *out, const struct contract_component *component) {
+  static const char *const kinds[] = {"difference", "angle", "quaternion", "rot6d", "pose"};
+  static const char *const forms[] = {"",         " of a quaternion xyzw", " of a quaternion wxyz", " of columns",
+                                      " of rows", " of roll, pitch, yaw",  " of axis times angle"};
+  const struct contract_group *group = component->group;
+  if (group != NULL) {
+    describe_fact(out, true, "compare", "%s '%s', number %d%s", kinds[group->kind], group->name,
+                  (int)component->in_group, forms[group->form]);
+  } else if (component->compare != COMPARE_DIFFERENCE) {
+    describe_fact(out, true, "compare", "%s", kinds[component->compare]);
+  }
+}
+
 static void describe_component(struct statements *out, const struct contract_component *component) {
   const char *unit = component->unit, *raw_unit = component->raw_unit;
   describe_part(out, "component %s", component->name);
+  describe_compare(out, component);
   describe_text(out, true, "unit", unit);
   describe_text(out, true, "raw unit", raw_unit);
   describe_decode(out, component);

@@ -174,44 +174,73 @@ static assay_status see_raw_input(struct survey *survey, const struct case_data 
   return note(survey, sentence);
 }
 
-static assay_status see_sample(struct survey *survey, const struct case_data *data, const struct corpus_case *entry,
-                               int64_t step) {
-  const assay_tensor *present[INPUTS_MAX] = {NULL};
-  assay_tensor views[INPUTS_MAX], made[INPUTS_MAX] = {{0}};
-  const struct contract *contract = survey->coverage->contract;
-  assay_status status = status_ok();
-  for (int32_t i = 0; i < data->n_inputs && i < INPUTS_MAX && assay_status_ok(status); i++) {
-    views[i] = case_step(data, entry, &data->inputs[i].tensor, step);
-    status = see_input(survey, data->inputs[i].name, &views[i], present);
+/* What an output of this step may be decoded relative to: inputs as they are fed, and sensors. */
+struct sample_fed {
+  struct fed_input items[3 * INPUTS_MAX];
+  assay_tensor sensors[INPUTS_MAX];
+  struct fed_inputs list;
+};
+
+static void add_fed(struct sample_fed *fed, const char *name, const assay_tensor *tensor) {
+  fed->items[fed->list.count++] = (struct fed_input){name, tensor, (double)NAN};
+  fed->list.items = fed->items;
+}
+
+static void add_sensors(struct sample_fed *fed, const struct case_data *data, const struct corpus_case *entry,
+                        int64_t step) {
+  for (int32_t i = 0; i < data->n_raw && i < INPUTS_MAX; i++) {
+    fed->sensors[i] = case_step(data, entry, &data->raw[i].tensor, step);
+    add_fed(fed, data->raw[i].name, &fed->sensors[i]);
   }
-  int32_t n_made = contract == NULL ? 0 : contract->n_inputs < INPUTS_MAX ? contract->n_inputs : INPUTS_MAX;
-  for (int32_t i = 0; i < n_made && assay_status_ok(status); i++) {
-    status = see_raw_input(survey, data, entry, step, &contract->inputs[i], &made[i]);
-    if (assay_status_ok(status) && made[i].dtype != ASSAY_UNDEFINED) {
-      status = see_input(survey, contract->inputs[i].name, &made[i], present);
-    }
-  }
-  if (assay_status_ok(status)) {
-    compare_inputs(survey, present);
-  }
-  for (int32_t i = 0; i < n_made; i++) {
-    tensor_free(&made[i]);
-  }
-  TRY(status);
+}
+
+static assay_status see_outputs(struct survey *survey, const struct case_data *data, const struct corpus_case *entry,
+                                int64_t step, const struct fed_inputs *fed) {
   for (int32_t i = 0; i < data->n_outputs; i++) {
     struct output_watch *watch;
     bool fits;
     assay_tensor view = case_step(data, entry, &data->outputs[i].tensor, step);
     TRY(watch_output(survey, data->outputs[i].name, &watch));
-    TRY(output_watch_see(watch, survey->arena, &view, &fits));
+    TRY(output_watch_see(watch, survey->arena, &view, fed, &fits));
     if (!fits) {
       TRY(note(survey,
                arena_format(survey->arena, "case '%s': output '%s' does not have the type and shape of the contract",
                             entry->id, watch->name)));
     }
   }
-  survey->coverage->n_samples++;
   return status_ok();
+}
+
+static assay_status see_sample(struct survey *survey, const struct case_data *data, const struct corpus_case *entry,
+                               int64_t step) {
+  struct sample_fed fed = {.list = {NULL, 0}};
+  const assay_tensor *present[INPUTS_MAX] = {NULL};
+  assay_tensor views[INPUTS_MAX], made[INPUTS_MAX] = {{0}};
+  const struct contract *contract = survey->coverage->contract;
+  assay_status status = status_ok();
+  for (int32_t i = 0; i < data->n_inputs && i < INPUTS_MAX && assay_status_ok(status); i++) {
+    views[i] = case_step(data, entry, &data->inputs[i].tensor, step);
+    add_fed(&fed, data->inputs[i].name, &views[i]);
+    status = see_input(survey, data->inputs[i].name, &views[i], present);
+  }
+  int32_t n_made = contract == NULL ? 0 : contract->n_inputs < INPUTS_MAX ? contract->n_inputs : INPUTS_MAX;
+  for (int32_t i = 0; i < n_made && assay_status_ok(status); i++) {
+    status = see_raw_input(survey, data, entry, step, &contract->inputs[i], &made[i]);
+    if (assay_status_ok(status) && made[i].dtype != ASSAY_UNDEFINED) {
+      add_fed(&fed, contract->inputs[i].name, &made[i]);
+      status = see_input(survey, contract->inputs[i].name, &made[i], present);
+    }
+  }
+  if (assay_status_ok(status)) {
+    compare_inputs(survey, present);
+    add_sensors(&fed, data, entry, step);
+    status = see_outputs(survey, data, entry, step, &fed.list);
+  }
+  for (int32_t i = 0; i < n_made; i++) {
+    tensor_free(&made[i]);
+  }
+  survey->coverage->n_samples += assay_status_ok(status);
+  return status;
 }
 
 static void see_ages(struct survey *survey, const struct corpus_case *entry, int64_t steps) {

@@ -207,11 +207,12 @@ static bool is_executed(const struct output_watch *watch, const assay_tensor *sa
 }
 
 /* Raw values to what the contract makes of them. */
-static void fill_values(const struct output_watch *watch, const assay_tensor *sample, bool raw, double *values) {
+static void fill_values(const struct output_watch *watch, const assay_tensor *sample, const struct fed_inputs *inputs,
+                        bool raw, double *values) {
   if (watch->contract == NULL || raw) {
     tensor_to_double(sample, values);
   } else {
-    contract_decode(watch->contract, sample, NULL, values);
+    contract_decode(watch->contract, sample, inputs, values);
   }
 }
 
@@ -256,7 +257,8 @@ static assay_status see_among(struct output_watch *watch, struct decision_watch 
   return status_ok();
 }
 
-assay_status output_watch_see(struct output_watch *watch, struct arena *arena, const assay_tensor *sample, bool *fits) {
+assay_status output_watch_see(struct output_watch *watch, struct arena *arena, const assay_tensor *sample,
+                              const struct fed_inputs *inputs, bool *fits) {
   *fits = fits_contract(watch->contract, sample) && has_values(sample->dtype);
   if (!*fits) {
     return status_ok();
@@ -274,11 +276,11 @@ assay_status output_watch_see(struct output_watch *watch, struct arena *arena, c
     ARENA_NEW(arena, watch->values, count);
     watch->n_values = count;
   }
-  fill_values(watch, sample, false, watch->values);
+  fill_values(watch, sample, inputs, false, watch->values);
   see_components(watch, sample);
   for (int32_t d = 0; d < watch->n_decisions; d++) {
     struct decision_watch *decision = &watch->decisions[d];
-    fill_values(watch, sample, decision->seen.decision->raw, watch->values);
+    fill_values(watch, sample, inputs, decision->seen.decision->raw, watch->values);
     if (decision->component >= 0) {
       see_threshold(watch, decision, sample);
     } else {

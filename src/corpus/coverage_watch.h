@@ -3,6 +3,7 @@
 #ifndef CORPUS_COVERAGE_WATCH_H
 #define CORPUS_COVERAGE_WATCH_H
 
+#include "contract/apply.h"
 #include "corpus/coverage.h"
 
 /* Largest difference of every pair of n things; NULL where there are too many to look at. */
@@ -40,9 +41,9 @@ struct output_watch {
   int32_t n_decisions; /* those of components first */
   struct decision_watch *decisions;
 };
-/* A sample that does not fit the contract is not looked at, and *fits says so. */
+/* A sample that does not fit the contract is not looked at, and *fits says so. `inputs` are what it answers. */
 ASSAY_MUST_CHECK assay_status output_watch_see(struct output_watch *watch, struct arena *arena,
-                                               const assay_tensor *sample, bool *fits);
+                                               const assay_tensor *sample, const struct fed_inputs *inputs, bool *fits);
 void output_watch_end(struct output_watch *watch);
 
 struct decision_watch {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contract/compare.h"
 #include "core/memory.h"
 #include "gate/assemble_decisions.h"
 #include "gate/assemble_guard.h"
@@ -307,6 +308,25 @@ static assay_status judge_self(const struct rung_measured *measured, int32_t c, 
   return status_ok();
 }
 
+static bool unit_is(const struct contract_component *component, const char *a, const char *b) {
+  return strcmp(component->unit, a) == 0 || strcmp(component->unit, b) == 0;
+}
+
+/* What the joint's controller makes of the drift: kp times that of a position, kd times that of a velocity. */
+static struct torque_result torque_of(const struct contract_component *component, const struct drift *drift) {
+  if (!component->has_pd) {
+    return (struct torque_result){.gain = NULL, .max = NAN, .p99 = NAN, .mean = NAN};
+  }
+  bool velocity = unit_is(component, "rad/s", "m/s") || strcmp(component->unit, "deg/s") == 0;
+  bool linear = unit_is(component, "m", "m/s"), degrees = unit_is(component, "deg", "deg/s");
+  double gain = (velocity ? component->kd : component->kp) * (degrees ? 3.14159265358979323846 / 180 : 1.0);
+  return (struct torque_result){.gain = velocity ? "kd" : "kp",
+                                .unit = linear ? "N" : "N·m",
+                                .max = gain * drift->max,
+                                .p99 = gain * drift->p99,
+                                .mean = gain * drift->mean};
+}
+
 static bool output_has_decision(const struct contract_output *output, const struct contract_component *component) {
   return component->has_decision || output->n_decisions > 0 || output->detected;
 }
@@ -321,11 +341,15 @@ static assay_status assemble_component(const struct rung_measured *measured, int
   const struct noise_floors *floors = measured->floors;
   *out = (struct component_result){
       .output = output->name,
-      .name = component->name,
+      .name = component_title(component),
       .unit = component->unit,
       .raw_unit = component->raw_unit != NULL || component->n_decode > 0 ? component->raw_unit : component->unit,
       .single = is_single(output->dtype),
-      .decides = planned->decides};
+      .decides = planned->decides && component_compared(component) != COMPARED_WITHIN,
+      .compare = component->compare,
+      .compared = component_compared(component),
+      .deviation_expected = pairs->deviation[0],
+      .deviation_actual = pairs->deviation[1]};
   out->tolerance = gate_tolerance_of(measured->gate_rung, output, component, &out->tolerance_reason);
   out->raw_decides = out->tolerance.given && out->tolerance.raw;
   TRY(measure_both(output, component, &out->tolerance, &pairs->raw, &pairs->physical, &out->drift));
@@ -335,10 +359,10 @@ static assay_status assemble_component(const struct rung_measured *measured, int
   out->physical_noise = noise_of(floors->self.physical[c], floors->rounding.physical[c], floors->floor.physical[c]);
   out->raw_distinguishable = !(out->drift.raw.max <= out->raw_noise.floor);
   out->physical_distinguishable = !(out->drift.physical.max <= out->physical_noise.floor);
-  out->torque_max = component->has_pd ? component->kp * out->drift.physical.max : NAN;
+  out->torque = torque_of(component, &out->drift.physical);
   out->verdict = VERDICT_PASS;
   out->rung_self_noise = NAN;
-  if (!planned->decides) {
+  if (!out->decides) {
     return status_ok();
   }
   struct judgement judgements[JUDGEMENT_MAX];

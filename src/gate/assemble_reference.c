@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "contract/compare.h"
 #include "gate/assemble.h"
 #include "gate/detection_list.h"
 #include "gate/judge.h"
@@ -15,7 +16,7 @@ static assay_status add_unstable(const struct plan *plan, int32_t c, const char 
   bool raw = component->tolerance.raw;
   struct gate_reason reason = gate_reason_of(ASSAY_UNSTABLE_REFERENCE);
   reason.output = planned->output->name;
-  reason.component = component->name;
+  reason.component = component_title(component);
   reason.unit = raw ? component->raw_unit : component->unit;
   reason.measured = measured;
   reason.tolerance = limit;
@@ -23,7 +24,7 @@ static assay_status add_unstable(const struct plan *plan, int32_t c, const char 
       arena_format(arena,
                    "'%s': the reference '%s' differs from itself %s by up to %.6g, above the %s of %.6g; there is "
                    "no verdict on anything else",
-                   component->name, reference, what, measured, bound, limit);
+                   component_title(component), reference, what, measured, bound, limit);
   return reason.sentence != NULL ? gate_reason_add(arena, reasons, &reason) : status_no_memory(0);
 }
 

@@ -1,8 +1,9 @@
-/* gate.yaml held against the contract: see gate_file.h. A tolerance that is looser needs a reason; models belong to stages
- * that there are. */
+/* gate.yaml held against the contract: see gate_file.h. A tolerance that is looser needs a reason; models belong to
+ * stages that there are. */
 #include <math.h>
 #include <string.h>
 
+#include "contract/compare.h"
 #include "contract/stages.h"
 #include "contract/yaml.h"
 #include "gate/gate_file.h"
@@ -12,9 +13,12 @@
 static bool names(const char *written, const struct contract_output *output,
                   const struct contract_component *component) {
   size_t length = strlen(output->name);
-  return written == NULL || strcmp(written, component->name) == 0 ||
-         (strncmp(written, output->name, length) == 0 && written[length] == '/' &&
-          strcmp(written + length + 1, component->name) == 0);
+  if (written == NULL) {
+    return component_compared(component) != COMPARED_WITHIN;
+  }
+  bool whole = strncmp(written, output->name, length) == 0 && written[length] == '/';
+  return strcmp(written, component_title(component)) == 0 ||
+         (whole && strcmp(written + length + 1, component_title(component)) == 0);
 }
 
 static struct tolerance merge(const struct tolerance *declared, const struct gate_tolerance *own) {
@@ -59,11 +63,18 @@ static assay_status check_tolerance(const struct yaml_file *file, const struct g
       }
       found = true;
       struct tolerance merged = merge(&component->tolerance, own);
+      if (merged.raw && component->compare != COMPARE_DIFFERENCE) {
+        return yaml_error(
+            file, own->mark,
+            "rung '%s' has a tolerance in raw space for '%s', which is compared as an angle, a rotation or "
+            "a pose; raw numbers are none",
+            rung->request.name, component_title(component));
+      }
       if (own->reason == NULL && tolerance_is_looser(&component->tolerance, &merged)) {
         return yaml_error(file, own->mark,
                           "rung '%s' loosens the tolerance of '%s' that the contract declares; give a `reason:`, "
                           "which stays in the report, or make it tighter",
-                          rung->request.name, component->name);
+                          rung->request.name, component_title(component));
       }
     }
   }

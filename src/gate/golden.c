@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "contract/compare.h"
+#include "core/memory.h"
 #include "corpus/case_times.h"
 #include "gate/time_check.h"
 
@@ -119,6 +121,35 @@ static assay_status check_finite(const struct plan_output *planned, const struct
   return status_ok();
 }
 
+/* Numbers that are no rotation, such as a quaternion of length 0, are equal to nothing. */
+static assay_status check_rotations(const struct contract_output *output, const struct fed_case *fed,
+                                    const assay_tensor *tensor, const char *who, int64_t step, struct arena *arena,
+                                    struct gate_reasons *reasons) {
+  int64_t count = tensor_count(tensor), horizon, at = -1;
+  double *values = memory_alloc((size_t)count + 1, sizeof *values), pair[2] = {0};
+  if (values == NULL) {
+    return status_no_memory((size_t)count * sizeof *values);
+  }
+  contract_decode(output, tensor, fed_case_measured(fed, step), values);
+  for (int64_t i = 0; i < count && at < 0; i++) {
+    int32_t c = contract_component_of(output, tensor, i, &horizon);
+    bool executed = output->execute_steps == 0 || horizon < output->execute_steps;
+    bool angle = component_compared(&output->components[c]) == COMPARED_ANGLE;
+    if (executed && angle && compare_pair(output, tensor, values, values, i, pair, NULL) && isnan(pair[1])) {
+      at = i;
+    }
+  }
+  memory_free(values);
+  return at < 0
+             ? status_ok()
+             : golden_say(arena, reasons, gate_reason_of(ASSAY_INVALID_GOLDEN), fed, step,
+                          "case '%s': the numbers of '%s' that %s answers (output '%s', from element %lld on) are no "
+                          "rotation: they are not finite, have no length, or lie on one line",
+                          fed->entry->id,
+                          output->components[contract_component_of(output, tensor, at, &horizon)].group->name, who,
+                          output->name, (long long)at);
+}
+
 static assay_status check_output(const struct plan_output *planned, const struct fed_case *fed,
                                  const assay_tensor *tensor, const char *who, bool wide, int64_t step,
                                  struct arena *arena, struct gate_reasons *reasons) {
@@ -144,7 +175,11 @@ static assay_status check_output(const struct plan_output *planned, const struct
     text_free(&shape);
     return status;
   }
-  return check_finite(planned, fed, tensor, who, step, arena, reasons);
+  int32_t before = reasons->count;
+  TRY(check_finite(planned, fed, tensor, who, step, arena, reasons));
+  return reasons->count == before && output->n_groups > 0
+             ? check_rotations(output, fed, tensor, who, step, arena, reasons)
+             : status_ok();
 }
 
 assay_status golden_check_answer(const struct plan *plan, const struct fed_case *fed, const struct answer *answer,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "contract/apply.h"
+#include "contract/compare.h"
 #include "core/memory.h"
 #include "gate/detection_list.h"
 
@@ -259,9 +260,12 @@ static assay_status push_values(struct measure *measure, const struct plan_outpu
     struct component_pairs *component = &measure->components[c];
     bool executed = is_executed(planned->output, horizon_step);
     struct drift_pair raw = {values->raw_expected[i], values->raw_actual[i], case_index, step, i};
-    struct drift_pair physical = {values->expected[i], values->actual[i], case_index, step, i};
+    double pair[2];
     TRY(push_pair(executed ? &component->raw : &component->rest_raw, &raw));
-    TRY(push_pair(executed ? &component->physical : &component->rest_physical, &physical));
+    if (compare_pair(planned->output, tensor, values->expected, values->actual, i, pair, component->deviation)) {
+      struct drift_pair physical = {pair[0], pair[1], case_index, step, i};
+      TRY(push_pair(executed ? &component->physical : &component->rest_physical, &physical));
+    }
   }
   return status_ok();
 }
@@ -462,8 +466,11 @@ static assay_status noise_output(const struct plan_output *planned, const assay_
     int64_t horizon_step = 0;
     int32_t c = planned->first_component + contract_component_of(planned->output, a, i, &horizon_step);
     if (is_executed(planned->output, horizon_step)) {
+      double pair[2];
       raise_to(&raw[c], self_difference(values.raw_expected[i], values.raw_actual[i]));
-      raise_to(&physical[c], self_difference(values.expected[i], values.actual[i]));
+      if (compare_pair(planned->output, a, values.expected, values.actual, i, pair, NULL)) {
+        raise_to(&physical[c], self_difference(pair[0], pair[1]));
+      }
     }
   }
   values_free(&values);
@@ -570,7 +577,10 @@ static struct drift_rule measure_rule(const struct contract_output *output, cons
   if (tolerance->given && raw != tolerance->raw && factor > 0) {
     rule.sign_tolerance = raw ? rule.sign_tolerance / factor : rule.sign_tolerance * factor;
   }
-  if (!raw) {
+  if (!raw && component->compare != COMPARE_DIFFERENCE) { /* neither sign nor limit, and nothing to be relative to */
+    rule.sign_tolerance = INFINITY;
+    rule.relative_floor = NAN;
+  } else if (!raw) {
     saturation_limits(component, &rule);
     double reach =
         fmax(isnan(rule.limit_min) ? 0 : fabs(rule.limit_min), isnan(rule.limit_max) ? 0 : fabs(rule.limit_max));

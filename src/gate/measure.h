@@ -15,6 +15,7 @@ struct pair_list {
 struct component_pairs {
   struct pair_list raw, physical;           /* of what the robot executes */
   struct pair_list rest_raw, rest_physical; /* of the steps it does not */
+  double deviation[2];                      /* how far the two sides are from a rotation, where one is compared */
 };
 
 /* One decision taken on both sides. */

@@ -4,6 +4,7 @@
 #ifndef GATE_RESULT_H
 #define GATE_RESULT_H
 
+#include "contract/compare.h"
 #include "core/hash.h"
 #include "gate/decisions.h"
 #include "gate/detection_result.h"
@@ -52,6 +53,12 @@ struct drift_group {
   struct space_drift drift;
 };
 
+/* Drift as the joint's controller turns it into a torque, or a force. */
+struct torque_result {
+  const char *gain, *unit; /* "kp" of a position or "kd" of a velocity, "N·m" or "N"; NULL without pd */
+  double max, p99, mean;   /* NAN without pd */
+};
+
 /* One component of one output, on one rung. */
 struct component_result {
   const char *output, *name, *unit, *raw_unit; /* units NULL when the contract has none */
@@ -65,7 +72,10 @@ struct component_result {
   struct space_drift rest;                        /* of the steps it does not; n == 0 when there are none */
   struct noise_figures raw_noise, physical_noise; /* of the reference */
   bool raw_distinguishable, physical_distinguishable;
-  double torque_max;      /* kp times the largest physical drift, in N*m; NAN without pd */
+  enum compare_kind compare;
+  enum compared compared; /* what it stands for where components are compared together */
+  double deviation_expected, deviation_actual; /* how far either side was from numbers of a rotation */
+  struct torque_result torque;
   double rung_self_noise; /* in the deciding space; NAN: not measured */
   int32_t n_groups;
   const struct drift_group *groups;

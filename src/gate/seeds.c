@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "contract/compare.h"
 #include "core/memory.h"
 
 /* --- each seed a case ------------------------------------------------------------------- */
@@ -170,7 +171,7 @@ static assay_status spread_all(const struct rung_measured *measured, struct draw
     const struct contract_component *of;
     do { /* components of a result are sorted; those of the plan are the contract's */
       of = plan_component(plan, index++, &planned);
-    } while (of->name != component->name || planned->output->name != component->output);
+    } while (component_title(of) != component->name || planned->output->name != component->output);
     const struct component_pairs *pairs = &measured->measure->components[index - 1];
     struct seed_spread *spread = &spreads[out->n_seed_spreads];
     *spread = (struct seed_spread){.component = component,

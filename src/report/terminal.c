@@ -48,6 +48,17 @@ static void put_component(struct page *page, const struct rung_result *rung, con
   text_add_char(page->out, '\n');
 }
 
+/* One line for a joint whose gains are known: what its drift is to the motor. */
+static void put_torque(struct page *page, const struct component_result *component) {
+  const struct torque_result *torque = &component->torque;
+  if (torque->gain != NULL && component->drift.physical.n > 0) {
+    text_add(page->out, "  drift of ");
+    page_cut(page, component->name, 20, false);
+    text_format(page->out, " by %s: at most %.3g %s, p99 %.3g, mean %.3g\n", torque->gain, torque->max, torque->unit,
+                torque->p99, torque->mean);
+  }
+}
+
 static void put_components(struct page *page, const struct rung_result *rung) {
   bool indistinct = false;
   if (rung->n_components == 0) {
@@ -57,11 +68,17 @@ static void put_components(struct page *page, const struct rung_result *rung) {
               "expected", "actual", "worst case");
   for (int32_t c = 0; c < rung->n_components; c++) {
     const struct component_result *component = &rung->components[c];
+    if (component->compared == COMPARED_WITHIN) {
+      continue; /* the whole that it is a part of has its line */
+    }
     put_component(page, rung, component);
     indistinct |= component->raw_decides ? !component->raw_distinguishable : !component->physical_distinguishable;
   }
   if (indistinct) {
     text_add(page->out, "  ~ not distinguishable: at or below the reference's noise floor\n");
+  }
+  for (int32_t c = 0; c < rung->n_components; c++) {
+    put_torque(page, &rung->components[c]);
   }
   for (int32_t c = 0; c < rung->n_components; c++) {
     const struct component_result *component = &rung->components[c];
@@ -97,8 +114,9 @@ static void put_details(struct page *page, const struct rung_result *rung) {
     if (component->rest.physical.n > 0) {
       put_drift_line(page, "physical", "not executed", &component->rest.physical);
     }
-    if (!isnan(component->torque_max)) {
-      text_format(page->out, "    the largest drift is %.3g N*m at the joint (pd gains)\n", component->torque_max);
+    if (component->deviation_expected > 0 || component->deviation_actual > 0) {
+      text_format(page->out, "    numbers were off a rotation by up to %.3g (expected), %.3g (actual)\n",
+                  component->deviation_expected, component->deviation_actual);
     }
     for (int32_t g = 0; g < component->n_groups; g++) {
       const struct drift_group *group = &component->groups[g];

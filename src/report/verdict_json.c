@@ -61,6 +61,31 @@ static void put_groups(struct json *json, const struct gate_result *result, cons
   json_close(json, ']');
 }
 
+static void put_torque(struct json *json, const struct torque_result *torque) {
+  if (torque->gain == NULL) {
+    json_none(json, "torque");
+    return;
+  }
+  json_open(json, "torque", '{', true);
+  json_text(json, "gain", torque->gain);
+  json_text(json, "unit", torque->unit);
+  json_number_or_null(json, "max", torque->max, false);
+  json_number_or_null(json, "p99", torque->p99, false);
+  json_number_or_null(json, "mean", torque->mean, false);
+  json_close(json, '}');
+}
+
+static void put_compared(struct json *json, const struct component_result *component) {
+  static const char *const kinds[] = {"difference", "angle", "quaternion", "rot6d", "pose"};
+  static const char *const parts[] = {"alone", "angle", "distance", "within"};
+  json_open(json, "compare", '{', true);
+  json_text(json, "kind", kinds[component->compare]);
+  json_text(json, "as", parts[component->compared]);
+  json_number(json, "deviation_expected", component->deviation_expected, false);
+  json_number(json, "deviation_actual", component->deviation_actual, false);
+  json_close(json, '}');
+}
+
 static void put_component(struct json *json, const struct gate_result *result,
                           const struct component_result *component) {
   bool raw = component->raw_decides;
@@ -74,9 +99,8 @@ static void put_component(struct json *json, const struct gate_result *result,
   put_tolerance(json, component);
   json_drift(json, result, raw ? &component->drift.raw : &component->drift.physical, component->single);
   json_number_or_null(json, "rung_self_noise", component->rung_self_noise, false);
-  if (!isnan(component->torque_max)) {
-    json_number(json, "torque_max_nm", component->torque_max, false);
-  }
+  put_torque(json, &component->torque);
+  put_compared(json, component);
   put_space(json, result, "raw", &component->drift.raw, component->raw_unit, &component->raw_noise,
             component->raw_distinguishable, component->single);
   put_space(json, result, "physical", &component->drift.physical, component->unit, &component->physical_noise,

@@ -337,7 +337,7 @@ static const struct fault faults[] = {
     {"kd: 1", "kd: -0", 32, 102, BAD, "a damping must be above 0"},
     {"kp: [40, 30]", "kp: [40, -30]", 32, 88, BAD, "'kp' of 'pd' of component 1 of output 'action' is -30 for 'elbow'"},
     {"kp: [40, 30], kd: 1", "kp: [40, 30]", 32, 83, BAD, "needs the key 'kd'"},
-    {"compare: difference", "compare: angle", 33, 59, LATER, "angle"},
+    {"compare: difference", "compare: angle", 34, 61, BAD, "leave 'space' out"},
     {"compare: difference", "compare: ratio", 33, 59, BAD, "difference, angle, quaternion, rot6d or pose"},
     {"rate: 2.0", "rate: 0", 34, 18, BAD, "must be above 0"},
     {"space: raw", "space: roh", 34, 81, BAD, "physical or raw"},
