@@ -158,6 +158,7 @@ static void describe_input(struct statements *out, const struct contract_input *
   if (!input->refuse) {
     describe_fact(out, true, "on invalid", "accept");
   }
+  describe_role(out, input);
   describe_preprocess(out, input);
 }
 
@@ -311,6 +312,7 @@ static void describe_output(struct statements *out, const struct contract_output
   for (int32_t i = 0; i < output->n_decisions; i++) {
     describe_decision(out, output, i);
   }
+  describe_detections(out, output);
   describe_names(out, output);
   for (int32_t i = 0; i < output->n_components; i++) {
     describe_component(out, &output->components[i]);

@@ -57,6 +57,8 @@ enum { NUMBER_SIZE = 32 };
 void number_text(char out[NUMBER_SIZE], double value);
 
 /* The parts of a contract that have files of their own. */
+void describe_role(struct statements *out, const struct contract_input *input); /* noise, tokens */
+void describe_detections(struct statements *out, const struct contract_output *output);
 void describe_checks(struct statements *out, const struct contract *contract); /* freshness and monitors */
 void describe_tolerance(struct statements *out, const struct tolerance *tolerance, const char *unit,
                         const char *raw_unit);

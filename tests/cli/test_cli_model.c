@@ -73,6 +73,14 @@ static int make_models(void **state) {
   model = onnx_model(8, 17);
   graph = onnx_graph(model);
   onnx_input(graph, "x", ASSAY_FLOAT32, "4");
+  onnx_node_of(graph, "", "RandomNormalLike", "jitter", "x", "z");
+  onnx_node(graph, "Add", "x,z", "y");
+  onnx_output(graph, "y", ASSAY_FLOAT32, "4");
+  write_and_free(model, "random.onnx");
+
+  model = onnx_model(8, 17);
+  graph = onnx_graph(model);
+  onnx_input(graph, "x", ASSAY_FLOAT32, "4");
   onnx_node(graph, "Relu", "x", "y");
   onnx_output(graph, "y", ASSAY_FLOAT32, "5");
   write_and_free(model, "shape.onnx");
@@ -88,6 +96,9 @@ static void check_tells_notes_and_faults(void **state) {
   expect_said("check shape.onnx", 2, "[SHAPE_CONFLICT]");
   expect_said("check unknown.onnx", 2, "'Nonsense'");
   expect_said("check unknown.onnx", 2, "'Bogus'"); /* all of them, not only the first */
+  expect_said("check random.onnx", 2, "[OPERATOR_RANDOM]");
+  expect_said("check random.onnx", 2, "'jitter'");
+  expect_said("check random.onnx", 2, "{name: z, role: noise, distribution: normal");
   expect_said("check nowhere.onnx", 2, "[FILE_MISSING]");
   expect_said("check good.onnx --contract nowhere.yaml", 2, "nowhere.yaml");
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "contract/contract_diff.h"
 #include "contract/detections.h"
 #include "support.h"
 
@@ -97,10 +98,53 @@ static void every_fault_is_named(void **state) {
       WHOLE, "how many rows output 'boxes' has may differ");
 }
 
+/* Every key that is changed shows in what changed, and a tolerance that asks less is looser. */
+static void changes_are_told(void **state) {
+  (void)state;
+  static const char whole[] =
+      WHOLE ", nms: 0.3, target: nearest, max_age_ms: 80, tolerance: {recall: 0.9, false: 2, iou: 0.8}";
+  static const struct {
+    const char *from, *to, *sentence;
+  } changes[] = {
+      {"recall: 0.9", "recall: 0.8", "detections recall 0.9 -> 0.8 (looser)"},
+      {"false: 2", "false: 1", "detections false 2 -> 1 (tighter)"},
+      {"iou: 0.8", "iou: 0.7", "detections iou 0.8 -> 0.7 (looser)"},
+      {"nms: 0.3", "nms: 0.4", "detections nms"},
+      {"target: nearest", "target: largest", "detections target"},
+      {"above: 0.5", "above: 0.6", "detections above"},
+      {"max_age_ms: 80", "max_age_ms: 90", "(looser)"},
+      {"classes: cars", "classes: [car]", "detections scores"},
+      {"layout: xyxy", "layout: xywh", "detections layout"},
+  };
+  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+    struct contract *a, *b;
+    struct arena arena = {0};
+    struct statements from = {.arena = &arena}, to = {.arena = &arena};
+    struct contract_changes found = {0};
+    const char *at = strstr(whole, changes[i].from);
+    char other[1024];
+    snprintf(other, sizeof other, "%.*s%s%s", (int)(at - whole), whole, changes[i].to, at + strlen(changes[i].from));
+    ASSERT_OK(parse(BOXES, SCORES, whole, &a));
+    ASSERT_OK(parse(BOXES, SCORES, other, &b));
+    ASSERT_OK(contract_describe(a, &from));
+    ASSERT_OK(contract_describe(b, &to));
+    ASSERT_OK(contract_diff(&from, &to, &arena, &found));
+    assert_int_equal(found.count, 1);
+    if (strstr(found.items[0].sentence, changes[i].sentence) == NULL) {
+      print_error("expected \"%s\", got \"%s\"\n", changes[i].sentence, found.items[0].sentence);
+      fail();
+    }
+    contract_free(a);
+    contract_free(b);
+    arena_free(&arena);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_whole_one_says_where_everything_stands),
       cmocka_unit_test(every_fault_is_named),
+      cmocka_unit_test(changes_are_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

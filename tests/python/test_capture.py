@@ -9,7 +9,7 @@ import numpy as np
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bindings", "python")
 sys.path.insert(0, os.environ.get("ASSAY_CAPTURE_PATH", SOURCE))
-from assay_capture import Corpus, CorpusError, capture  # noqa: E402
+from assay_capture import Corpus, CorpusError, capture, draw_noise  # noqa: E402
 from assay_capture.archive import archive_bytes  # noqa: E402
 
 try:
@@ -96,6 +96,37 @@ class CorpusTest(unittest.TestCase):
                          dict(monitors={"m": ["missing"]})):
                 with self.subTest(more), self.assertRaises(CorpusError):
                     corpus.add("b", inputs={"x": two}, outputs={"y": two}, sequence=True, **more)
+            self.assertEqual(len(corpus), 1)
+
+    def test_every_draw_is_stored_with_its_answer(self):
+        draws = draw_noise((1, 2), 3)
+        self.assertEqual(len({draw.tobytes() for draw in draws}), 3)
+        np.testing.assert_array_equal(draws[1], draw_noise((1, 2), 2)[1])
+        with Corpus(self.folder, policy="p") as corpus:
+            answers = capture(corpus, lambda i: {"y": i["x"] + i["z"]}, "a", {"x": self.x}, noise={"z": draws}, repeats=1)
+        self.assertEqual(len(answers), 3)
+        with np.load(os.path.join(self.folder, "a.npz")) as stored:
+            self.assertEqual(sorted(stored.files), ["inputs/x"] + sorted(
+                "seeds/%d/%s" % (k, name) for k in range(3) for name in ("inputs/z", "outputs/y", "repeats/0/y")))
+            np.testing.assert_array_equal(stored["seeds/2/outputs/y"], self.x + draws[2])
+
+    def test_uneven_draws_are_refused(self):
+        one = {"inputs": {"z": self.x}, "outputs": {"y": self.x}}
+        with Corpus(self.folder, policy="p") as corpus:
+            corpus.add("a", inputs={"x": self.x}, seeds=[one, one])
+            bad = [dict(inputs={"z": self.x}, seeds=[one]), dict(inputs={"x": self.x}, outputs={"y": self.x}, seeds=[one]),
+                   dict(inputs={"x": self.x}, seeds=[{"inputs": {"z": self.x}}]),
+                   dict(inputs={"x": self.x}, seeds=[one, {"inputs": {"w": self.x}, "outputs": {"y": self.x}}]),
+                   dict(inputs={"x": self.x}, seeds=[dict(one, raw={})]),
+                   dict(inputs={"x": self.x}, seeds=[{"inputs": {"z": self.x}, "outputs": {"y": self.x * np.nan}}])]
+            for more in bad:
+                with self.subTest(sorted(more)), self.assertRaises(CorpusError):
+                    corpus.add("b", **more)
+            for noise in ({"z": []}, {"z": [self.x], "w": []}):
+                with self.subTest(noise), self.assertRaises(CorpusError):
+                    capture(corpus, lambda i: {"y": i["x"]}, "b", {"x": self.x}, noise=noise)
+            with self.assertRaises(CorpusError):
+                draw_noise((1,), 1, "gauss")
             self.assertEqual(len(corpus), 1)
 
     def test_unknown_facts_about_the_source_are_refused(self):

@@ -1,5 +1,5 @@
 """Writes golden corpora for assay. NumPy only; `assay_capture.pytorch` adds helpers for PyTorch modules."""
-from .corpus import Corpus, CorpusError, capture
+from .corpus import Corpus, CorpusError, capture, draw_noise
 
 __version__ = "0.1.0"
-__all__ = ["Corpus", "CorpusError", "capture", "__version__"]
+__all__ = ["Corpus", "CorpusError", "capture", "draw_noise", "__version__"]

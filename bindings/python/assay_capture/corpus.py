@@ -82,7 +82,7 @@ class Corpus:
 
     def add(self, case_id, inputs=None, outputs=None, raw=None, decoded=None, repeats=(), extra=None, tags=None,
             ages_ms=None, origin=None, refuse=None, sequence=False, forced=False, times_ms=None, now_ms=None,
-            result_age_ms=None, monitors=None, guard=None):
+            result_age_ms=None, monitors=None, guard=None, seeds=()):
         """Adds one case. All arrays are mappings from name to array.
 
         inputs, raw   tensors by the model's names, or sensor data that assay preprocesses itself
@@ -93,6 +93,8 @@ class Corpus:
         origin        {"file": ..., "digest": ..., "episode": ..., "frame": ...}: where it came from; "decoder" says
                       what made pixels of a video, with its version
         refuse        the code that an invalid case must get; such a case has no outputs
+        seeds         one mapping a draw of the policy's noise: {"inputs": {noise: ...}, "outputs": ...}, and where there
+                      are any "repeats" and "decoded". Everything else is shared; the case itself then has no outputs
 
         A sequence may give these once for all of its steps, or as a list with one a step:
         times_ms      {input: when it was measured}; now_ms: the time of the step on the same clock
@@ -102,14 +104,17 @@ class Corpus:
         """
         if any(case["id"] == case_id for case in self._cases):
             raise CorpusError("there are two cases '%s'" % case_id)
-        if not inputs and not raw:
+        if not inputs and not raw and not seeds:
             raise CorpusError("case '%s' has neither inputs nor raw data" % case_id)
-        if refuse is None and not outputs and self.role != "calibration":
+        if seeds and (outputs or repeats or decoded or refuse is not None):
+            raise CorpusError("case '%s' has seeds; what was answered belongs to each of them" % case_id)
+        if refuse is None and not outputs and not seeds and self.role != "calibration":
             raise CorpusError("case '%s' has no outputs; a case that must be refused says so by refuse=CODE" % case_id)
         if refuse is not None and outputs:
             raise CorpusError("case '%s' must be refused and yet has outputs" % case_id)
         groups = [("inputs", inputs), ("outputs", outputs), ("raw", raw), ("decoded", decoded)]
         groups += [("repeats/%d" % n, answer) for n, answer in enumerate(repeats)]
+        groups += self._seed_groups(case_id, inputs or {}, seeds)
         arrays = dict(self._arrays(case_id, groups))
         arrays.update(extra or {})
         if refuse is None:
@@ -132,12 +137,37 @@ class Corpus:
         """Adds inputs that must be refused with the code `refuse` (INPUT_SHAPE, INPUT_NAN, ...)."""
         self.add(case_id, inputs=inputs, refuse=refuse, **more)
 
+    def _seed_groups(self, case_id, shared, seeds):
+        """The groups of every draw, numbered; all draws hold the same arrays."""
+        groups = []
+        for number, seed in enumerate(seeds):
+            for key in seed:
+                if key not in ("inputs", "outputs", "repeats", "decoded"):
+                    raise CorpusError("case '%s': seed %d has %r; a seed has inputs, outputs, repeats and decoded"
+                                      % (case_id, number, key))
+            if not seed.get("inputs") or not seed.get("outputs") and self.role != "calibration":
+                raise CorpusError("case '%s': seed %d needs its noise as inputs, and outputs" % (case_id, number))
+            for name in seed["inputs"]:
+                if name in shared:
+                    raise CorpusError("case '%s': inputs/%s is shared by all seeds and given for one" % (case_id, name))
+            self._check_finite(case_id, seed.get("outputs") or {})
+            mine = [(key, seed.get(key)) for key in ("inputs", "outputs", "decoded")]
+            mine += [("repeats/%d" % n, answer) for n, answer in enumerate(seed.get("repeats") or ())]
+            groups += [("seeds/%d/%s" % (number, prefix), group) for prefix, group in mine]
+            names = [(prefix, sorted(group or {})) for prefix, group in mine]
+            if number == 0:
+                first = names
+            elif names != first:
+                raise CorpusError("case '%s': seed %d does not hold the same arrays as seed 0" % (case_id, number))
+        return groups
+
     def _arrays(self, case_id, groups):
         for prefix, group in groups:
             for name, array in (group or {}).items():
                 array, dtype = _plain_array(array)
                 if dtype is not None:
-                    self._note_dtype("%s/%s" % (prefix.split("/")[0], name), dtype)
+                    parts = prefix.split("/")
+                    self._note_dtype("%s/%s" % (parts[2] if parts[0] == "seeds" else parts[0], name), dtype)
                 if array.dtype.hasobject:
                     raise CorpusError("case '%s': %s/%s holds Python objects" % (case_id, prefix, name))
                 yield "%s/%s" % (prefix, name), array
@@ -225,14 +255,53 @@ def _plain_array(array):
     return array, None
 
 
-def capture(corpus, function, case_id, inputs, repeats=0, decode=None, **more):
+def draw_noise(shape, seeds, distribution="normal", low=0.0, high=1.0, dtype=np.float32):
+    """`seeds` draws of noise, the same on every machine: normal with mean 0 and deviation 1, or uniform from low to high."""
+    draws = []
+    for seed in range(seeds):
+        generator = np.random.Generator(np.random.PCG64(seed))
+        if distribution == "normal":
+            values = generator.standard_normal(shape)
+        elif distribution == "uniform":
+            values = generator.uniform(low, high, shape)
+        else:
+            raise CorpusError("distribution is %r; it must be normal or uniform" % (distribution,))
+        draws.append(np.asarray(values, dtype=dtype))
+    return draws
+
+
+def each_draw(noise):
+    """`noise`, a mapping from input to its draws, as one mapping from input to array a seed."""
+    counts = {len(draws) for draws in noise.values()}
+    if len(counts) != 1 or counts == {0}:
+        raise CorpusError("every noise input needs the same number of draws, at least one; given were %s"
+                          % {name: len(draws) for name, draws in noise.items()})
+    return [{name: draws[k] for name, draws in noise.items()} for k in range(counts.pop())]
+
+
+def capture(corpus, function, case_id, inputs, repeats=0, decode=None, noise=None, **more):
     """Runs `function` (mapping of arrays to mapping of arrays) on `inputs` and adds the case.
+
+    noise    {input: [draw, draw, ...]}: `function` is run once a draw, and the case stores each with its answer;
+             then what is returned is a list. draw_noise makes draws
 
     repeats  how often it is run again on the same inputs; the answers are stored and give its noise
     decode   optional function from the outputs to {component: array} in physical units
     """
-    outputs = {name: np.array(value) for name, value in function(dict(inputs)).items()}
-    again = [{name: np.array(value) for name, value in function(dict(inputs)).items()} for _ in range(repeats)]
+    def run(tensors):
+        return {name: np.array(value) for name, value in function(dict(tensors)).items()}
+
+    def answer(tensors):
+        outputs = run(tensors)
+        return {"outputs": outputs, "repeats": [run(tensors) for _ in range(repeats)],
+                "decoded": decode(outputs) if decode is not None else None}
+
+    if noise:
+        seeds = [dict(answer({**inputs, **draw}), inputs=draw) for draw in each_draw(noise)]
+        corpus.add(case_id, inputs=inputs, seeds=seeds, **more)
+        return [seed["outputs"] for seed in seeds]
+    outputs = run(inputs)
+    again = [run(inputs) for _ in range(repeats)]
     corpus.add(case_id, inputs=inputs, outputs=outputs, repeats=again,
                decoded=decode(outputs) if decode is not None else None, **more)
     return outputs

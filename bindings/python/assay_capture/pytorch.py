@@ -3,7 +3,7 @@ import hashlib
 
 import torch
 
-from .corpus import Corpus, CorpusError
+from .corpus import Corpus, CorpusError, each_draw
 
 
 def weights_digest(module):
@@ -66,24 +66,35 @@ class TorchCapture:
             raise CorpusError("the module returned %d outputs; names were given for %d" % (len(answer), len(self.outputs)))
         return {name: tensor.detach().cpu().clone() for name, tensor in zip(self.outputs, answer)}
 
-    def case(self, case_id, inputs=None, raw=None, preprocess=None, decode=None, repeats=0, **more):
+    def case(self, case_id, inputs=None, raw=None, preprocess=None, decode=None, repeats=0, noise=None, **more):
         """Runs the module and adds the case.
 
         raw         sensor data by name, before preprocessing; `preprocess` turns all of it into input tensors
         inputs      input tensors by name (what preprocessing does not give)
         decode      function from outputs to {component: array} in physical units
         repeats     further runs on the same inputs, stored as the source's own noise
+        noise       {input: [draw, draw, ...]}: the module is run once a draw, and the case stores each with its answer;
+                    then a list of outputs is returned
         """
         tensors = dict(inputs or {})
         if raw:
             if preprocess is None:
                 raise CorpusError("case '%s' has raw data but no preprocess function" % case_id)
             tensors.update(preprocess(raw))
+        if noise:
+            seeds = [dict(self._answer({**tensors, **draw}, decode, repeats), inputs=draw) for draw in each_draw(noise)]
+            self.corpus.add(case_id, inputs=tensors, raw=raw, seeds=seeds, **more)
+            return [seed["outputs"] for seed in seeds]
+        answer = self._answer(tensors, decode, repeats)
+        outputs, again, decoded = answer["outputs"], answer["repeats"], answer["decoded"]
+        self.corpus.add(case_id, inputs=tensors, outputs=outputs, raw=raw, decoded=decoded, repeats=again, **more)
+        return outputs
+
+    def _answer(self, tensors, decode, repeats):
         outputs = self.run(tensors)
         again = [self.run(tensors) for _ in range(repeats)]
         decoded = decode({name: value.numpy() for name, value in outputs.items()}) if decode is not None else None
-        self.corpus.add(case_id, inputs=tensors, outputs=outputs, raw=raw, decoded=decoded, repeats=again, **more)
-        return outputs
+        return {"outputs": outputs, "repeats": again, "decoded": decoded}
 
     def add_invalid(self, case_id, inputs, refuse, **more):
         """Adds inputs that must be refused with the code `refuse`."""
