@@ -79,12 +79,19 @@ static assay_status input_history(struct reader *reader, const struct yaml *node
   static const struct field fields[] = {
       {"axis", read_whole, offsetof(struct history_member, axis), FIELD_REQUIRED},
       {"max", read_size, offsetof(struct history_member, max), FIELD_REQUIRED},
-      {"layout", NULL, 0, FIELD_LATER},
-      {"order", NULL, 0, FIELD_LATER},
-      {"initial", NULL, 0, FIELD_LATER},
   };
   struct contract_input *input = member;
   struct history_member history = {0};
+  for (int32_t i = 0; i < node->count && node->kind == YAML_MAPPING; i++) {
+    static const char *const of_terms[] = {"layout", "order", "initial"};
+    for (size_t k = 0; k < sizeof of_terms / sizeof of_terms[0]; k++) {
+      if (text_equal(node->keys[i], of_terms[k])) {
+        return yaml_error(&reader->file, node->key_marks[i],
+                          "%s has '%s', which says how the history of terms lies, but the input has no 'terms'", what,
+                          node->keys[i]);
+      }
+    }
+  }
   TRY(FIELDS_READ(reader, node, fields, what, &history));
   if (history.axis >= input->rank) {
     return yaml_error(&reader->file, node->mark, "%s names axis %lld, but the shape has %d dimensions", what,
@@ -107,7 +114,9 @@ static assay_status input_preprocess(struct reader *reader, const struct yaml *n
 
 static const struct field input_fields[] = {
     {"name", read_text, offsetof(struct contract_input, name), FIELD_REQUIRED},
-    {"terms", NULL, 0, FIELD_LATER},
+    {"terms", NULL, 0, FIELD_OPTIONAL}, /* with `from` and `clip`: read_terms, when the outputs are known */
+    {"from", NULL, 0, FIELD_OPTIONAL},
+    {"clip", NULL, 0, FIELD_OPTIONAL},
     {"role", NULL, 0, FIELD_OPTIONAL}, /* it and its keys: read_input_role */
     {"distribution", NULL, 0, FIELD_OPTIONAL},
     {"seeds", NULL, 0, FIELD_OPTIONAL},
@@ -117,7 +126,6 @@ static const struct field input_fields[] = {
     {"pad_id", NULL, 0, FIELD_OPTIONAL},
     {"vocab_size", NULL, 0, FIELD_OPTIONAL},
     {"mask", NULL, 0, FIELD_OPTIONAL},
-    {"from", NULL, 0, FIELD_LATER},
     {"dtype", input_dtype, 0, FIELD_REQUIRED},
     {"shape", input_shape, 0, FIELD_REQUIRED},
     {"layout", input_layout, 0, FIELD_OPTIONAL},
@@ -128,7 +136,7 @@ static const struct field input_fields[] = {
     {"typical", input_typical, 0, FIELD_OPTIONAL},
     {"max_age_ms", read_positive, offsetof(struct contract_input, max_age_ms), FIELD_OPTIONAL},
     {"frozen_after", read_steps, offsetof(struct contract_input, frozen_after), FIELD_OPTIONAL},
-    {"history", input_history, 0, FIELD_OPTIONAL},
+    {"history", NULL, 0, FIELD_OPTIONAL}, /* when it is known whether the input has terms */
     {"preprocess", input_preprocess, 0, FIELD_OPTIONAL},
     {"on_invalid", input_on_invalid, 0, FIELD_OPTIONAL},
 };
@@ -147,6 +155,13 @@ assay_status read_inputs(struct reader *reader, const struct yaml *node) {
     inputs[i].refuse = true;
     TRY(FIELDS_READ(reader, &node->items[i], input_fields, what, &inputs[i]));
     TRY(read_input_role(reader, &node->items[i], what, &inputs[i]));
+    const struct yaml *history = yaml_get(&node->items[i], "history");
+    if (history != NULL && !history_is_of_terms(&node->items[i])) {
+      char member[WHAT_SIZE];
+      what_format(member, "'history' of %s", what);
+      TRY(input_history(reader, history, member, &inputs[i]));
+    }
+    TRY(read_sensor_terms(reader, &node->items[i], &inputs[i]));
     inputs[i].raw = inputs[i].raw != NULL ? inputs[i].raw : inputs[i].name;
     for (int32_t j = 0; j < i; j++) {
       if (text_equal(inputs[i].name, inputs[j].name)) {

@@ -79,6 +79,12 @@ ASSAY_MUST_CHECK assay_status read_external(struct reader *reader, const struct 
 ASSAY_MUST_CHECK assay_status read_states(struct reader *reader, const struct yaml *node);
 /* After inputs, outputs and states. */
 ASSAY_MUST_CHECK assay_status read_stages(struct reader *reader, const struct yaml *node);
+/* Of an input's terms, what sensors measure: outputs may add it. read_terms puts all terms in their place. */
+ASSAY_MUST_CHECK assay_status read_sensor_terms(struct reader *reader, const struct yaml *node,
+                                                struct contract_input *input);
+/* The terms of all inputs, when outputs, state, stages and timing are read. */
+ASSAY_MUST_CHECK assay_status read_terms(struct reader *reader);
+bool history_is_of_terms(const struct yaml *input); /* its `history` is read with its terms */
 ASSAY_MUST_CHECK assay_status read_preprocess(struct reader *reader, const struct yaml *node,
                                               struct contract_input *input);
 ASSAY_MUST_CHECK assay_status read_components(struct reader *reader, const struct yaml *node, const struct yaml *output,

@@ -8,6 +8,7 @@
 
 #include "contract/apply.h"
 #include "core/memory.h"
+#include "corpus/case_observation.h"
 #include "corpus/case_times.h"
 #include "corpus/corpus_list.h"
 #include "corpus/coverage_watch.h"
@@ -160,7 +161,7 @@ static assay_status see_raw_input(struct survey *survey, const struct case_data 
                                   int64_t step, const struct contract_input *input, assay_tensor *made) {
   const char *sensor = input->raw != NULL ? input->raw : input->name;
   const assay_tensor *raw = case_raw(data, sensor);
-  if (raw == NULL || case_input(data, input->name) != NULL) {
+  if (raw == NULL || case_input(data, input->name) != NULL || input->terms != NULL) {
     return status_ok();
   }
   assay_tensor view = case_step(data, entry, raw, step);
@@ -212,7 +213,7 @@ static assay_status see_outputs(struct survey *survey, const struct case_data *d
 }
 
 static assay_status see_sample(struct survey *survey, const struct case_data *data, const struct corpus_case *entry,
-                               int64_t step) {
+                               const struct case_built *built, int64_t step) {
   struct sample_fed fed = {.list = {NULL, 0}};
   const assay_tensor *present[INPUTS_MAX] = {NULL};
   assay_tensor views[INPUTS_MAX], made[INPUTS_MAX] = {{0}};
@@ -226,6 +227,10 @@ static assay_status see_sample(struct survey *survey, const struct case_data *da
   int32_t n_made = contract == NULL ? 0 : contract->n_inputs < INPUTS_MAX ? contract->n_inputs : INPUTS_MAX;
   for (int32_t i = 0; i < n_made && assay_status_ok(status); i++) {
     status = see_raw_input(survey, data, entry, step, &contract->inputs[i], &made[i]);
+    if (assay_status_ok(status) && built->inputs != NULL && built->inputs[i] != NULL) {
+      add_fed(&fed, contract->inputs[i].name, &built->inputs[i][step]);
+      status = see_input(survey, contract->inputs[i].name, &built->inputs[i][step], present);
+    }
     if (assay_status_ok(status) && made[i].dtype != ASSAY_UNDEFINED) {
       add_fed(&fed, contract->inputs[i].name, &made[i]);
       status = see_input(survey, contract->inputs[i].name, &made[i], present);
@@ -259,6 +264,24 @@ static void see_ages(struct survey *survey, const struct corpus_case *entry, int
   }
 }
 
+/* Observations that the case stores only as what was measured. */
+static assay_status build_observations(struct survey *survey, const struct case_data *data,
+                                       const struct corpus_case *entry, struct case_built *out) {
+  *out = (struct case_built){0};
+  if (survey->coverage->contract == NULL) {
+    return status_ok();
+  }
+  assay_status failed = case_build(survey->coverage->contract, entry, data, data->steps, out);
+  if (assay_status_ok(failed) || assay_code_kind_of(failed.code) == ASSAY_KIND_INTERNAL) {
+    return failed;
+  }
+  out->inputs = NULL;
+  const char *sentence = arena_format(survey->arena, "case '%s': an observation cannot be made of it: %s", entry->id,
+                                      assay_status_sentence(failed));
+  assay_status_clear(&failed);
+  return note(survey, sentence);
+}
+
 /* One seed of a case, of which a case of its own stands for all that they share. */
 static assay_status see_seed(struct survey *survey, int32_t index, int32_t seed, int32_t *n_seeds) {
   struct coverage *coverage = survey->coverage;
@@ -276,9 +299,12 @@ static assay_status see_seed(struct survey *survey, int32_t index, int32_t seed,
       coverage->steps_max = data->steps > coverage->steps_max ? data->steps : coverage->steps_max;
       coverage->n_sequences++;
     }
+    struct case_built built;
+    status = build_observations(survey, data, entry, &built);
     for (int64_t step = 0; step < data->steps && assay_status_ok(status); step++) {
-      status = see_sample(survey, data, entry, step);
+      status = see_sample(survey, data, entry, &built, step);
     }
+    arena_free(&built.arena);
     if (seed == 0) {
       see_ages(survey, entry, data->steps);
     }

@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "contract/apply.h"
+#include "corpus/case_observation.h"
 #include "corpus/case_times.h"
+#include "gate/closed_loop.h"
 #include "gate/plan.h"
 
 /* --- inputs ------------------------------------------------------------------ */
@@ -42,6 +44,10 @@ static assay_status feed_one(const struct contract_input *input, struct fed_case
     out->tensor = case_step(fed->data, fed->entry, recorded, step);
     return status_ok();
   }
+  if (input->terms != NULL) {
+    out->tensor = (assay_tensor){.dtype = input->dtype, .rank = 1}; /* empty until fed_case_observe */
+    return status_ok();
+  }
   if (raw == NULL) {
     return status_make(ASSAY_INVALID_GOLDEN, fed->entry->id,
                        "case '%s' has neither inputs/%s nor raw/%s; capture it again", fed->entry->id, input->name,
@@ -67,18 +73,22 @@ static assay_status feed_all(const struct contract *contract, struct fed_case *f
   return status_ok();
 }
 
-static assay_status list_measured(struct fed_case *fed) {
+/* The inputs of each step, then the sensors of terms. */
+static assay_status list_measured(const struct contract *contract, struct fed_case *fed) {
   struct fed_input *items;
-  size_t n = (size_t)fed->n_inputs;
+  assay_tensor *sensors;
+  size_t n = (size_t)fed->n_inputs, most = contract_sensor_count(contract), wide = n + most;
   ARENA_NEW(&fed->arena, fed->measured, fed->steps + 1);
-  ARENA_NEW(&fed->arena, items, (size_t)fed->steps * n + 1);
+  ARENA_NEW(&fed->arena, items, (size_t)fed->steps * wide + 1);
+  ARENA_NEW(&fed->arena, sensors, (size_t)fed->steps * most + 1);
   for (int64_t step = 0; step < fed->steps; step++) {
     const struct rung_tensor *inputs = fed->inputs + (size_t)step * n;
-    struct fed_input *row = items + (size_t)step * n;
+    struct fed_input *row = items + (size_t)step * wide;
     for (size_t i = 0; i < n; i++) {
       row[i] = (struct fed_input){inputs[i].name, &inputs[i].tensor, case_age_at(fed->entry, inputs[i].name, step)};
     }
-    fed->measured[step] = (struct fed_inputs){row, n};
+    size_t found = case_sensors_at(contract, fed->entry, fed->data, step, row + n, sensors + (size_t)step * most);
+    fed->measured[step] = (struct fed_inputs){row, n + found};
   }
   return status_ok();
 }
@@ -95,7 +105,8 @@ assay_status fed_case_make(struct plan *plan, int32_t index, struct fed_case *ou
     return status_ok();
   }
   TRY(feed_all(plan->contract, out));
-  return list_measured(out);
+  TRY(list_measured(plan->contract, out));
+  return fed_case_observe(plan->contract, out);
 }
 
 void fed_case_free(struct plan *plan, struct fed_case *fed) {
@@ -263,8 +274,8 @@ static assay_status give_inner(const struct answer *reference, int64_t step, str
 }
 
 /* `reference` NULL: everything is carried from the rung's own answers. */
-static assay_status run_steps(const struct plan *plan, const struct fed_case *fed, const struct answer *reference,
-                              struct rung *rung, struct answer *out) {
+static assay_status run_loop(const struct plan *plan, const struct fed_case *fed, const struct answer *reference,
+                             struct rung *rung, struct closed_loop *loop, struct answer *out) {
   const struct answer *before = reference != NULL ? reference : out;
   const struct contract *contract = plan->contract;
   struct rung_tensor *inputs;
@@ -277,6 +288,7 @@ static assay_status run_steps(const struct plan *plan, const struct fed_case *fe
     if (fed->n_inputs > 0) {
       memcpy(inputs, fed->inputs + step * fed->n_inputs, (size_t)fed->n_inputs * sizeof *inputs);
     }
+    TRY(closed_loop_feed(loop, step, inputs));
     for (int32_t s = 0; s < n_states; s++) {
       struct rung_tensor *state = &inputs[fed->n_inputs + s];
       state->name = contract->states[s].input;
@@ -293,8 +305,19 @@ static assay_status run_steps(const struct plan *plan, const struct fed_case *fe
     TRY(rung_run(rung, &call, &given));
     TRY(copy_answer(&out->arena, &given, contract->stages != NULL, &out->step[step]));
     out->steps = step + 1;
+    TRY(closed_loop_answer(loop, step, &before->step[step]));
   }
   return status_ok();
+}
+
+static assay_status run_steps(const struct plan *plan, const struct fed_case *fed, const struct answer *reference,
+                              struct rung *rung, struct answer *out) {
+  struct closed_loop loop = {0};
+  *out = (struct answer){0};
+  TRY(closed_loop_open(plan, fed, &loop));
+  assay_status status = run_loop(plan, fed, reference, rung, &loop, out);
+  closed_loop_close(&loop);
+  return status;
 }
 
 assay_status answer_run(const struct plan *plan, const struct fed_case *fed, struct rung *rung, struct answer *out) {

@@ -2,14 +2,15 @@
  * a case as refused for another reason. */
 #include <string.h>
 
+#include "corpus/case_observation.h"
 #include "corpus/case_times.h"
 #include "gate/golden.h"
 #include "gate/time_check.h"
 
 /* The refusal that one step of an invalid case gets: preprocessing may refuse raw data itself. */
 static assay_status refuse_step(const struct plan *plan, const struct corpus_case *entry, const struct case_data *data,
-                                int64_t step, struct input_watch *watches, struct arena *scratch,
-                                assay_status *refusal) {
+                                int64_t step, struct input_watch *watches, const struct case_built *built,
+                                struct arena *scratch, assay_status *refusal) {
   const struct contract *contract = plan->contract;
   size_t most = (size_t)data->n_inputs + (size_t)contract->n_inputs;
   struct fed_input *inputs;
@@ -29,7 +30,9 @@ static assay_status refuse_step(const struct plan *plan, const struct corpus_cas
     if (case_input(data, input->name) != NULL) {
       continue;
     }
-    if (raw != NULL) {
+    if (built->inputs[i] != NULL) {
+      inputs[count++] = (struct fed_input){input->name, &built->inputs[i][step], case_age_at(entry, input->name, step)};
+    } else if (raw != NULL && input->terms == NULL) {
       assay_tensor view = case_step(data, entry, raw, step), made = {0};
       *refusal = contract_preprocess(input, &view, &made);
       if (!assay_status_ok(*refusal)) {
@@ -51,16 +54,22 @@ static assay_status refuse_step(const struct plan *plan, const struct corpus_cas
 static assay_status find_refusal(const struct plan *plan, const struct corpus_case *entry, const struct case_data *data,
                                  assay_status *refusal) {
   struct arena scratch = {0};
-  assay_status status = status_ok();
+  struct case_built built;
   int64_t steps = entry->sequence ? data->steps : 1;
   struct input_watch *watches = arena_alloc(&scratch, (size_t)plan->contract->n_inputs + 1, sizeof *watches);
   if (watches == NULL) {
     return status_no_memory(sizeof *watches);
   }
+  assay_status status = case_build(plan->contract, entry, data, steps, &built);
+  if (contract_is_refusal(status.code)) { /* of a sensor */
+    *refusal = status;
+    status = status_ok();
+  }
   for (int64_t step = 0; step < steps && assay_status_ok(status) && assay_status_ok(*refusal); step++) {
-    status = refuse_step(plan, entry, data, step, watches, &scratch, refusal);
+    status = refuse_step(plan, entry, data, step, watches, &built, &scratch, refusal);
   }
   arena_free(&scratch);
+  arena_free(&built.arena);
   return status;
 }
 

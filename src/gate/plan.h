@@ -66,11 +66,12 @@ struct fed_case {
   int64_t steps;
   int32_t n_inputs;           /* of a step, state left out */
   struct rung_tensor *inputs; /* steps * n_inputs */
-  /* What was measured at each step, for decoding that adds from it: the same on every rung. */
+  /* What was measured at each step, for decoding that adds from it: the inputs, then the sensors of terms, by name. The
+   * same on every rung. */
   struct fed_inputs *measured; /* [steps]; NULL where the cases store no inputs */
 };
 const struct fed_inputs *fed_case_measured(const struct fed_case *fed, int64_t step); /* NULL: nothing was fed */
-/* Takes inputs/ where the case has them, and preprocesses raw/ where it has not. */
+/* Takes inputs/ where the case has them; preprocesses raw/, or builds the observation of it, where it has not. */
 ASSAY_MUST_CHECK assay_status fed_case_make(struct plan *plan, int32_t index, struct fed_case *out);
 void fed_case_free(struct plan *plan, struct fed_case *fed);
 

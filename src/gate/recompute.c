@@ -6,6 +6,7 @@
 #include "contract/apply.h"
 #include "core/memory.h"
 #include "gate/golden.h"
+#include "gate/observation.h"
 
 /* Recorded and recomputed floats may differ by this share of the tensor's largest magnitude: some
  * roundings of fp32, since the source may have computed in another order. Integers must be equal. */
@@ -90,6 +91,7 @@ static assay_status check_preprocess(const struct plan *plan, const struct fed_c
     const struct contract_input *input = &plan->contract->inputs[i];
     const assay_tensor *recorded = case_input(fed->data, input->name), *raw = case_raw(fed->data, input->raw);
     int32_t before = reasons->count;
+    raw = input->terms != NULL ? NULL : raw; /* golden_check_observations looks at those */
     for (int64_t step = 0; recorded != NULL && raw != NULL && step < fed->steps && reasons->count == before; step++) {
       TRY(check_preprocess_step(input, fed, recorded, raw, step, arena, reasons));
     }
@@ -167,5 +169,6 @@ static assay_status check_decode(const struct plan *plan, const struct fed_case 
 assay_status golden_check_recomputed(const struct plan *plan, const struct fed_case *fed, struct arena *arena,
                                      struct gate_reasons *reasons) {
   TRY(check_preprocess(plan, fed, arena, reasons));
+  TRY(golden_check_observations(plan, fed, arena, reasons));
   return check_decode(plan, fed, arena, reasons);
 }

@@ -258,9 +258,10 @@ static const struct fault faults[] = {
     {"name: qpos", "name: front", 15, 5, BAD, "input 'front' stands here again; it was given at line 5"},
     {"history: {axis: 1, max: 4}", "history: {axis: 3, max: 4}", 16, 15, BAD, "names axis 3"},
     {"history: {axis: 1, max: 4}", "history: {axis: 1, max: 6}", 16, 15, BAD, "allows 1 to 5"},
-    {"history: {axis: 1, max: 4}", "history: {axis: 1, max: 4, order: oldest_first}", 16, 33, LATER, "'order'"},
+    {"history: {axis: 1, max: 4}", "history: {axis: 1, max: 4, order: oldest_first}", 16, 33, BAD,
+     "which says how the history of terms lies"},
     {"unit: rad, raw: joints", "role: noise", 16, 6, BAD, "but noise is drawn, not measured"},
-    {"unit: rad, raw: joints", "terms: []", 15, 75, LATER, "'terms'"},
+    {"unit: rad, raw: joints", "terms: []", 15, 82, BAD, "'terms' of input 'qpos' lists 0 terms"},
     /* preprocessing */
     {"filter: bilinear", "filter: lanczos", 12, 59, BAD, "nearest, bilinear, bicubic or area"},
     {"filter: bilinear", "filter: area, antialias: true", 12, 27, BAD, "antialias"},

@@ -1,0 +1,152 @@
+/* Observations of terms through the whole gate: loops that are closed through a rung's own answers, and stored
+ * observations held against what their terms make, where the first difference is named and its cause is tested. */
+#include <math.h>
+#include <string.h>
+
+#include "observed_policy.h"
+#include "support.h"
+
+static struct gate_result *verify(enum source_fault fault, enum case_form form, float factor, bool forced) {
+  char *folder = observed_folder(fault, form, 50, factor, forced);
+  struct gate_result *result = policy_verify(folder);
+  temp_free(folder);
+  return result;
+}
+
+static const struct gate_reason *drift_of(const struct gate_result *result) {
+  for (int32_t i = 0; i < result->reasons.count; i++) {
+    if (result->reasons.items[i].code == ASSAY_OBSERVATION_DRIFT) {
+      return &result->reasons.items[i];
+    }
+  }
+  return NULL;
+}
+
+/* However the case is stored, the right policy passes and the loop is the same one. */
+static void the_right_observation_passes(void **state) {
+  (void)state;
+  for (int form = CASE_STORES_BOTH; form <= CASE_STORES_OBSERVATION; form++) {
+    for (int forced = 0; forced < 2; forced++) {
+      struct gate_result *result = verify(SOURCE_RIGHT, (enum case_form)form, 1, forced);
+      expect_verdict(result, VERDICT_PASS, 0);
+      assert_int_equal(result->rungs[0].steps_run, 50);
+      gate_result_free(result);
+    }
+  }
+}
+
+struct expected {
+  enum source_fault fault;
+  const char *component; /* input/term */
+  int step;
+  const char *place, *hint; /* hint NULL: none */
+};
+
+static void every_fault_is_named(void **state) {
+  (void)state;
+  static const struct expected all[] = {
+      {SOURCE_SCALE_LOST, "obs/joint_pos", 0,
+       "first at step 0, term 'joint_pos', element 'hip', 1 step back in the history",
+       "the scale of the term 'joint_pos' is missing"},
+      {SOURCE_SCALE_TWICE, "obs/joint_pos", 0, "element 'hip'", "the scale of the term 'joint_pos' was applied twice"},
+      {SOURCE_OFFSET_LOST, "obs/joint_pos", 0, "element 'hip'", "the offset of the term 'joint_pos' is missing"},
+      {SOURCE_OFFSET_SIGN, "obs/joint_pos", 0, "element 'hip'", "with the other sign"},
+      {SOURCE_CLIP_LOST, "obs/joint_pos", 0, "first at step 0, term 'joint_pos', element 'ankle', 1 step back",
+       "the clip of the term 'joint_pos' is missing"},
+      {SOURCE_DEGREES, "obs/joint_pos", 0, "element 'hip'", "was made of degrees"},
+      {SOURCE_ORDER_REVERSED, "obs/joint_pos", 1, "first at step 1, term 'joint_pos', element 'hip', 1 step back",
+       "the history order is reversed: the recorded observation has newest_first"},
+      {SOURCE_TIME_MAJOR, "obs/joint_pos", 0, "term 'joint_pos', element 'hip', 0 steps back", "is time_major"},
+      {SOURCE_TERMS_EXCHANGED, "obs/joint_pos", 0, "term 'joint_pos', element 'hip'",
+       "the terms 'joint_pos' and 'last_action' stand in each other's place"},
+      {SOURCE_DECODED_ACTION, "obs/last_action", 1,
+       "first at step 1, term 'last_action', element 'hip', 0 steps back in the history, made from outputs/action",
+       "is the decoded output in the recorded observation, not the raw one"},
+      {SOURCE_LAG_TWO, "obs/last_action", 1, "first at step 1, term 'last_action', element 'hip'",
+       "the lag of the term 'last_action' is 2 in the recorded observation, not 1"},
+      {SOURCE_CLOCK_AHEAD, "obs/phase", 0, "first at step 0, term 'phase', element 'sin'",
+       "the clock of the term 'phase' is 3 steps ahead"},
+      {SOURCE_SIN_COS, "obs/phase", 0, "term 'phase', element 'sin'", "sin and cos of the term 'phase' are exchanged"},
+      {SOURCE_ZERO_HISTORY, "obs/joint_pos", 0, "term 'joint_pos', element 'hip', 1 step back",
+       "is filled otherwise: the recorded observation has zeros"},
+      {SOURCE_PERMUTED, "obs/joint_pos", 0, "term 'joint_pos', element 'hip'",
+       "the elements of the term 'joint_pos' are permuted before offset and scale in the recorded observation: "
+       "(1,2,0)"},
+      {SOURCE_ONE_WRONG, "obs/joint_pos", 7, "first at step 7, term 'joint_pos', element 'knee', 0 steps back", NULL},
+  };
+  int wrong = 0;
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    struct gate_result *result = verify(all[i].fault, CASE_STORES_BOTH, 1, false);
+    const struct gate_reason *reason = drift_of(result);
+    bool right = reason != NULL && result->verdict == VERDICT_REJECT && result->exit_code == 1 &&
+                 strcmp(reason->component, all[i].component) == 0 && reason->step == all[i].step &&
+                 strcmp(reason->case_id, "walk") == 0 && strstr(reason->sentence, all[i].place) != NULL &&
+                 (all[i].hint != NULL ? strstr(reason->sentence, all[i].hint) != NULL
+                                      : strstr(reason->sentence, "explained") == NULL) &&
+                 reason->measured > reason->tolerance;
+    if (!right) {
+      print_error("fault %d: expected %s, step %d, \"%s\", \"%s\"\ngot %s, step %d: %s\n", (int)all[i].fault,
+                  all[i].component, all[i].step, all[i].place, all[i].hint != NULL ? all[i].hint : "no hint",
+                  reason != NULL ? reason->component : "nothing", reason != NULL ? (int)reason->step : -1,
+                  reason != NULL ? reason->sentence : "");
+      wrong++;
+    }
+    gate_result_free(result);
+  }
+  assert_int_equal(wrong, 0);
+}
+
+/* Without its sensors a stored observation is still held against the answers that it repeats, and its clock. */
+static void what_needs_no_sensor_is_checked_without_them(void **state) {
+  (void)state;
+  static const enum source_fault faults[] = {SOURCE_DECODED_ACTION, SOURCE_LAG_TWO, SOURCE_CLOCK_AHEAD};
+  for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    struct gate_result *result = verify(faults[i], CASE_STORES_OBSERVATION, 1, false);
+    assert_int_equal(gate_reasons(result, ASSAY_OBSERVATION_DRIFT), 1);
+    gate_result_free(result);
+  }
+  struct gate_result *result = verify(SOURCE_SCALE_LOST, CASE_STORES_OBSERVATION, 1, false);
+  assert_int_equal(gate_reasons(result, ASSAY_OBSERVATION_DRIFT), 0); /* nothing says what it was made of */
+  gate_result_free(result);
+}
+
+static double worst_of(const struct gate_result *result, const char *joint) {
+  return rung_component(&result->rungs[0], joint)->drift.raw.max;
+}
+
+/* A small error of the model: fed the recorded answers it stays small, fed back it grows. */
+static void an_error_that_is_fed_back_grows(void **state) {
+  (void)state;
+  struct gate_result *open = verify(SOURCE_RIGHT, CASE_STORES_SENSORS, 1.0005F, true);
+  struct gate_result *closed = verify(SOURCE_RIGHT, CASE_STORES_SENSORS, 1.0005F, false);
+  assert_int_equal(closed->rungs[0].verdict, VERDICT_REJECT);
+  bool grows = worst_of(closed, "hip") > 1.1 * worst_of(open, "hip") ||
+               worst_of(closed, "knee") > 1.1 * worst_of(open, "knee") ||
+               worst_of(closed, "ankle") > 1.1 * worst_of(open, "ankle");
+  if (!grows) {
+    print_error("open %g %g %g, closed %g %g %g\n", worst_of(open, "hip"), worst_of(open, "knee"),
+                worst_of(open, "ankle"), worst_of(closed, "hip"), worst_of(closed, "knee"), worst_of(closed, "ankle"));
+  }
+  assert_true(grows);
+  gate_result_free(open);
+  gate_result_free(closed);
+}
+
+/* A source that did something else than the contract says is found without its observations too: its answers drift. */
+static void a_source_with_another_observation_drifts(void **state) {
+  (void)state;
+  struct gate_result *result = verify(SOURCE_DECODED_ACTION, CASE_STORES_SENSORS, 1, false);
+  expect_verdict(result, VERDICT_REJECT, 1);
+  gate_result_free(result);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_right_observation_passes),
+      cmocka_unit_test(every_fault_is_named),
+      cmocka_unit_test(what_needs_no_sensor_is_checked_without_them),
+      cmocka_unit_test(an_error_that_is_fed_back_grows),
+      cmocka_unit_test(a_source_with_another_observation_drifts),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
