@@ -15,6 +15,8 @@
 #include "gate/measure.h"
 #include "gate/noise_check.h"
 #include "gate/pass.h"
+#include "gate/precision_fit.h"
+#include "gate/same_backend.h"
 #include "gate/stage_drift.h"
 #include "gate/stage_reference.h"
 
@@ -445,6 +447,32 @@ static bool is_unstable(const struct gate_reasons *reasons) {
   return false;
 }
 
+/* A rung that says fp32 may err as something else. */
+static assay_status check_precision(struct gate_state *state, int32_t r) {
+  struct gate_work *work = state->work;
+  struct rung_result *rung = &state->result->rungs[r];
+  struct rung_request graph = {.model_path = state->rungs[r].request.model_path,
+                               .stages = state->rungs[r].request.stages,
+                               .stage_models = state->rungs[r].request.stage_models};
+  if (graph.model_path == NULL && graph.stages == NULL) { /* a recorded rung: the contract's own */
+    graph = (struct rung_request){
+        .model_path = work->model_path, .stages = work->stages, .stage_models = work->stage_models};
+  }
+  int32_t reference = work->reference_rung;
+  const struct precision_fit fit = {.plan = &state->plan,
+                                    .measure = state->rungs[r].measure,
+                                    .floor = state->floors.floor.raw,
+                                    .reference = reference >= 0 ? state->rungs[reference].pass.answers : NULL,
+                                    .graph = &graph,
+                                    .rung = &state->rungs[r].request,
+                                    .actual = &rung->actual,
+                                    .threads = work->threads};
+  bool can = !work->no_verdict && !work->outputs_only && rung->has_actual && rung->cases_run == state->plan.n_valid &&
+             (graph.model_path != NULL || graph.stages != NULL) &&
+             verdict_of_reasons(&rung->reasons) != VERDICT_BLOCKED;
+  return can ? precision_fit_check(&fit, &state->result->arena, &rung->reasons) : status_ok();
+}
+
 static assay_status judge_rung(struct gate_state *state, int32_t r, bool unstable) {
   struct gate_result *result = state->result;
   struct rung_result *rung = &result->rungs[r];
@@ -457,6 +485,7 @@ static assay_status judge_rung(struct gate_state *state, int32_t r, bool unstabl
     TRY(gate_reason_say(&result->arena, &rung->reasons, ASSAY_UNSTABLE_REFERENCE,
                         "the reference differs from itself, so nothing is said about rung '%s'", rung->name));
   }
+  TRY(check_precision(state, r));
   TRY(assemble_rung(&measured, &result->arena, rung));
   if (state->rungs[r].stages != NULL) {
     TRY(stage_drift_assemble(state->rungs[r].stages, measured.gate_rung, &result->arena, rung));
@@ -479,7 +508,7 @@ static assay_status judge(struct gate_state *state) {
       TRY(judge_rung(state, r, unstable));
     }
   }
-  return status_ok();
+  return same_backend_note(result);
 }
 
 /* --- the whole ----------------------------------------------------------------------------------- */

@@ -9,23 +9,18 @@
 #include "contract/yaml.h"
 #include "core/file.h"
 #include "core/memory.h"
+#include "gate/gate_reader.h"
 #include "gate/judge.h"
 
 enum { REPEATS_MAX = 1000, THREADS_MAX = 1024, VERSION = 1 };
 
-/* Reading one file: the tree, the arena it fills. */
-struct reader {
-  struct yaml_file file;
-  struct gate_file *gate;
-};
-
-static assay_status optional_string(struct reader *reader, const struct yaml *mapping, const char *key,
+static assay_status optional_string(struct gate_reader *reader, const struct yaml *mapping, const char *key,
                                     const char **out) {
   const struct yaml *node = yaml_get(mapping, key);
   return node == NULL ? status_ok() : yaml_string(&reader->file, node, key, out);
 }
 
-static assay_status optional_count(struct reader *reader, const struct yaml *mapping, const char *key, int64_t min,
+static assay_status optional_count(struct gate_reader *reader, const struct yaml *mapping, const char *key, int64_t min,
                                    int64_t max, int32_t *out) {
   const struct yaml *node = yaml_get(mapping, key);
   int64_t value = *out;
@@ -36,7 +31,8 @@ static assay_status optional_count(struct reader *reader, const struct yaml *map
   return status_ok();
 }
 
-static assay_status optional_bound(struct reader *reader, const struct yaml *mapping, const char *key, double *out) {
+static assay_status optional_bound(struct gate_reader *reader, const struct yaml *mapping, const char *key,
+                                   double *out) {
   const struct yaml *node = yaml_get(mapping, key);
   *out = NAN;
   if (node == NULL) {
@@ -48,26 +44,13 @@ static assay_status optional_bound(struct reader *reader, const struct yaml *map
              : yaml_error(&reader->file, node->mark, "the tolerance's %s is %.9g; it must be 0 or more", key, *out);
 }
 
-static assay_status joined(struct reader *reader, const char *name, const char **out) {
-  *out = path_join(&reader->gate->arena, reader->gate->folder, name);
-  return *out != NULL ? status_ok() : status_no_memory(strlen(name));
-}
-
-static assay_status expect_kind(struct reader *reader, const struct yaml *node, enum yaml_kind kind, const char *what) {
-  if (node->kind == kind) {
-    return status_ok();
-  }
-  return yaml_error(&reader->file, node->mark, "%s must be a %s", what,
-                    kind == YAML_SEQUENCE ? "list, one entry after each '- '" : "mapping of 'key: value'");
-}
-
 /* --- noise ------------------------------------------------------------------ */
 
-static assay_status parse_threads(struct reader *reader, const struct yaml *node, struct gate_noise *noise) {
+static assay_status parse_threads(struct gate_reader *reader, const struct yaml *node, struct gate_noise *noise) {
   if (node == NULL) {
     return status_ok();
   }
-  TRY(expect_kind(reader, node, YAML_SEQUENCE, "threads"));
+  TRY(gate_expect_kind(reader, node, YAML_SEQUENCE, "threads"));
   int32_t *threads;
   ARENA_NEW(&reader->gate->arena, threads, node->count + 1);
   for (int32_t i = 0; i < node->count; i++) {
@@ -80,7 +63,7 @@ static assay_status parse_threads(struct reader *reader, const struct yaml *node
   return status_ok();
 }
 
-static assay_status parse_noise(struct reader *reader, const struct yaml *node) {
+static assay_status parse_noise(struct gate_reader *reader, const struct yaml *node) {
   static const char *const keys[] = {"cases", "repeats", "processes", "threads", "rebuild"};
   struct gate_noise *noise = &reader->gate->noise;
   *noise = (struct gate_noise){.repeats = 1, .rebuild = 1};
@@ -102,7 +85,7 @@ static const char *const tolerance_keys[] = {"max",        "mean",       "p99", 
                                              "sign_flips", "saturation", "space", "reason"};
 enum { TOLERANCE_KEYS = sizeof tolerance_keys / sizeof tolerance_keys[0] };
 
-static assay_status parse_tolerance(struct reader *reader, const struct yaml *node, const char *component,
+static assay_status parse_tolerance(struct gate_reader *reader, const struct yaml *node, const char *component,
                                     struct gate_tolerance *out) {
   static const char *const spaces[] = {"physical", "raw"};
   *out = (struct gate_tolerance){.component = component, .mark = node->mark, .space = -1};
@@ -136,18 +119,18 @@ static bool is_tolerance_key(const char *key) {
 }
 
 /* Either {max: …} for every component, or {wrist: {max: …}, …}. */
-static assay_status parse_tolerances(struct reader *reader, const struct yaml *node, struct gate_rung *rung) {
+static assay_status parse_tolerances(struct gate_reader *reader, const struct yaml *node, struct gate_rung *rung) {
   if (node == NULL) {
     return status_ok();
   }
-  TRY(expect_kind(reader, node, YAML_MAPPING, "tolerance"));
+  TRY(gate_expect_kind(reader, node, YAML_MAPPING, "tolerance"));
   bool whole = node->count > 0 && is_tolerance_key(node->keys[0]) && node->items[0].kind != YAML_MAPPING;
   int32_t count = whole ? 1 : node->count;
   struct gate_tolerance *tolerances;
   ARENA_NEW(&reader->gate->arena, tolerances, count + 1);
   for (int32_t i = 0; i < count; i++) {
     const struct yaml *item = whole ? node : &node->items[i];
-    TRY(expect_kind(reader, item, YAML_MAPPING, "a component's tolerance"));
+    TRY(gate_expect_kind(reader, item, YAML_MAPPING, "a component's tolerance"));
     TRY(parse_tolerance(reader, item, whole ? NULL : node->keys[i], &tolerances[i]));
   }
   rung->tolerances = tolerances;
@@ -157,11 +140,11 @@ static assay_status parse_tolerances(struct reader *reader, const struct yaml *n
 
 /* --- rungs ------------------------------------------------------------------- */
 
-static assay_status parse_keep(struct reader *reader, const struct yaml *node, struct rung_request *request) {
+static assay_status parse_keep(struct gate_reader *reader, const struct yaml *node, struct rung_request *request) {
   if (node == NULL) {
     return status_ok();
   }
-  TRY(expect_kind(reader, node, YAML_SEQUENCE, "keep"));
+  TRY(gate_expect_kind(reader, node, YAML_SEQUENCE, "keep"));
   const char **keep;
   ARENA_NEW(&reader->gate->arena, keep, node->count + 1);
   for (int32_t i = 0; i < node->count; i++) {
@@ -172,137 +155,34 @@ static assay_status parse_keep(struct reader *reader, const struct yaml *node, s
   return status_ok();
 }
 
-static assay_status scalar_text(struct reader *reader, const struct yaml *node, const char *what, const char **out) {
-  if (node->kind != YAML_SCALAR) {
-    return yaml_error(&reader->file, node->mark, "%s must be a single value", what);
-  }
-  *out = node->text;
-  return status_ok();
-}
-
-static int32_t count_settings(const struct yaml *node) {
-  int32_t count = 0;
-  for (int32_t i = 0; node != NULL && i < node->count; i++) {
-    count += node->items[i].kind != YAML_SCALAR ? node->items[i].count : 1;
-  }
-  return count;
-}
-
-/* The value of one setting. A file is meant relative to the gate's folder, as everywhere in gate.yaml. */
-static assay_status parse_value(struct reader *reader, const struct yaml *node, struct rung_setting *setting) {
-  TRY(scalar_text(reader, node, setting->key, &setting->value));
-  bool always = strcmp(setting->key, "module") == 0 || strcmp(setting->key, "checkpoint") == 0;
-  bool relative = setting->value[0] != '/' && (always || strchr(setting->value, '/') != NULL);
-  return rung_setting_is_path(setting->key) && relative ? joined(reader, setting->value, &setting->value) : status_ok();
-}
-
-/* One setting, or a mapping of them, whose keys become "provider_options.device_id", or a list: "arguments.0". */
-static assay_status parse_setting(struct reader *reader, const char *key, const struct yaml *node,
-                                  struct rung_setting *settings, int32_t *count) {
-  if (node->kind == YAML_SCALAR) {
-    settings[*count].key = key;
-    return parse_value(reader, node, &settings[(*count)++]);
-  }
-  for (int32_t i = 0; i < node->count; i++) {
-    struct rung_setting *setting = &settings[(*count)++];
-    setting->key = node->kind == YAML_MAPPING ? arena_format(&reader->gate->arena, "%s.%s", key, node->keys[i])
-                                              : arena_format(&reader->gate->arena, "%s.%d", key, (int)i);
-    if (setting->key == NULL) {
-      return status_no_memory(strlen(key));
-    }
-    TRY(scalar_text(reader, &node->items[i], key, &setting->value));
-  }
-  return status_ok();
-}
-
-/* Settings of the engine stand under `settings`; what must be found running may stand beside the name too. */
-static assay_status parse_settings(struct reader *reader, const struct yaml *rung, struct rung_request *request) {
-  const struct yaml *node = yaml_get(rung, "settings");
-  int32_t inner = 0;
-  if (node != NULL) {
-    TRY(expect_kind(reader, node, YAML_MAPPING, "settings"));
-  }
-  struct rung_setting *settings;
-  ARENA_NEW(&reader->gate->arena, settings, count_settings(node) + count_settings(rung) + 1);
-  inner = 0;
-  for (int32_t i = 0; node != NULL && i < node->count; i++) {
-    TRY(parse_setting(reader, node->keys[i], &node->items[i], settings, &inner));
-  }
-  for (int32_t i = 0; i < rung->count; i++) {
-    if (!rung_setting_is_expectation(rung->keys[i]) && !rung_setting_is_common(rung->keys[i])) {
-      continue;
-    }
-    if (node != NULL && yaml_get(node, rung->keys[i]) != NULL) {
-      return yaml_error(&reader->file, rung->key_marks[i], "'%s' stands here and under settings; say it once",
-                        rung->keys[i]);
-    }
-    TRY(parse_setting(reader, rung->keys[i], &rung->items[i], settings, &inner));
-  }
-  request->settings = settings;
-  request->n_settings = inner;
-  return status_ok();
-}
-
 /* {encoder: encoder.int8.onnx}: files of single stages. */
-static assay_status parse_models(struct reader *reader, const struct yaml *node, struct gate_rung *rung) {
+static assay_status parse_models(struct gate_reader *reader, const struct yaml *node, struct gate_rung *rung) {
   struct gate_stage_model *models;
   if (node == NULL) {
     return status_ok();
   }
-  TRY(expect_kind(reader, node, YAML_MAPPING, "models"));
+  TRY(gate_expect_kind(reader, node, YAML_MAPPING, "models"));
   ARENA_NEW(&reader->gate->arena, models, node->count + 1);
   for (int32_t i = 0; i < node->count; i++) {
     const char *path;
     models[i].stage = node->keys[i];
     models[i].mark = node->key_marks[i];
     TRY(yaml_string(&reader->file, &node->items[i], "the model of a stage", &path));
-    TRY(joined(reader, path, &models[i].path));
+    TRY(gate_joined(reader, path, &models[i].path));
   }
   rung->models = models;
   rung->n_models = node->count;
   return status_ok();
 }
 
-/* A program, or a list of it and its arguments. A path with a slash is relative to the gate's folder. */
-static assay_status parse_command(struct reader *reader, const struct yaml *node, struct rung_request *request) {
-  bool process = strcmp(request->engine, "process") == 0, remote = strcmp(request->engine, "remote") == 0;
-  if (node == NULL) {
-    return status_ok(); /* the engine says that it needs one */
-  }
-  if (!process && !remote) {
-    return yaml_error(&reader->file, node->mark,
-                      "rung '%s' names a command, which belongs to `engine: process` and `engine: remote`",
-                      request->name);
-  }
-  const struct yaml *words = node->kind == YAML_SEQUENCE ? node->items : node;
-  int32_t count = node->kind == YAML_SEQUENCE ? node->count : 1;
-  const char **command;
-  ARENA_NEW(&reader->gate->arena, command, count + 1);
-  for (int32_t i = 0; i < count; i++) {
-    TRY(yaml_string(&reader->file, &words[i], "a word of the command", &command[i]));
-  }
-  bool has_path = count > 0 && strchr(command[0], '/') != NULL;
-  if (count == 0 || (process && !has_path)) {
-    return yaml_error(&reader->file, node->mark,
-                      "the command of rung '%s' must begin with the path of a program, such as ./run_on_board.sh",
-                      request->name);
-  }
-  if (has_path && command[0][0] != '/') {
-    TRY(joined(reader, command[0], &command[0]));
-  }
-  request->command = command;
-  request->n_command = count;
-  return status_ok();
-}
-
-static assay_status parse_paths(struct reader *reader, const struct yaml *node, struct gate_rung *rung) {
+static assay_status parse_paths(struct gate_reader *reader, const struct yaml *node, struct gate_rung *rung) {
   const char *model = NULL, *outputs = NULL;
   TRY(optional_string(reader, node, "model", &model));
   TRY(optional_string(reader, node, "outputs", &outputs));
   TRY(parse_models(reader, yaml_get(node, "models"), rung));
   rung->own_model = model != NULL;
   if (model != NULL) {
-    TRY(joined(reader, model, &rung->request.model_path));
+    TRY(gate_joined(reader, model, &rung->request.model_path));
   }
   bool recorded = strcmp(rung->request.engine, "recorded") == 0;
   if (recorded != (outputs != NULL)) {
@@ -315,10 +195,10 @@ static assay_status parse_paths(struct reader *reader, const struct yaml *node, 
     return yaml_error(&reader->file, node->mark, "rung '%s' is recorded and runs no models; take `models` out",
                       rung->request.name);
   }
-  return outputs != NULL ? joined(reader, outputs, &rung->request.outputs_folder) : status_ok();
+  return outputs != NULL ? gate_joined(reader, outputs, &rung->request.outputs_folder) : status_ok();
 }
 
-static assay_status parse_engine(struct reader *reader, const struct yaml *node, struct rung_request *request) {
+static assay_status parse_engine(struct gate_reader *reader, const struct yaml *node, struct rung_request *request) {
   const struct yaml *engine;
   TRY(yaml_require(&reader->file, node, "engine", "a rung", &engine));
   TRY(yaml_string(&reader->file, engine, "engine", &request->engine));
@@ -340,7 +220,7 @@ static bool is_emulated(const struct rung_request *request) {
          strcmp(precision, "fp64") != 0;
 }
 
-static assay_status parse_rung(struct reader *reader, const struct yaml *node, struct gate_rung *rung) {
+static assay_status parse_rung(struct gate_reader *reader, const struct yaml *node, struct gate_rung *rung) {
   static const char *const keys[] = {"name",         "engine",           "precision",  "provider",     "model",
                                      "outputs",      "required",         "tolerance",  "keep",         "threads",
                                      "time_limit_s", "settings",         "device",     "version",      "tf32",
@@ -363,7 +243,7 @@ static assay_status parse_rung(struct reader *reader, const struct yaml *node, s
   TRY(optional_string(reader, node, "precision", &request->precision));
   TRY(optional_string(reader, node, "provider", &request->provider));
   TRY(parse_paths(reader, node, rung));
-  TRY(parse_command(reader, yaml_get(node, "command"), request));
+  TRY(gate_command_parse(reader, yaml_get(node, "command"), request));
   TRY(optional_count(reader, node, "threads", 1, THREADS_MAX, &request->threads));
   if (required != NULL) {
     TRY(yaml_bool(&reader->file, required, "required", &rung->required));
@@ -375,7 +255,7 @@ static assay_status parse_rung(struct reader *reader, const struct yaml *node, s
     }
   }
   TRY(parse_keep(reader, yaml_get(node, "keep"), request));
-  TRY(parse_settings(reader, node, request));
+  TRY(gate_settings_parse(reader, node, request));
   TRY(parse_tolerances(reader, yaml_get(node, "tolerance"), rung));
   if (rung->required && is_emulated(request)) {
     return yaml_error(&reader->file, node->mark,
@@ -386,10 +266,10 @@ static assay_status parse_rung(struct reader *reader, const struct yaml *node, s
   return status_ok();
 }
 
-static assay_status parse_rungs(struct reader *reader, const struct yaml *node) {
+static assay_status parse_rungs(struct gate_reader *reader, const struct yaml *node) {
   struct gate_file *gate = reader->gate;
   struct gate_rung *rungs;
-  TRY(expect_kind(reader, node, YAML_SEQUENCE, "rungs"));
+  TRY(gate_expect_kind(reader, node, YAML_SEQUENCE, "rungs"));
   ARENA_NEW(&gate->arena, rungs, node->count + 1);
   for (int32_t i = 0; i < node->count; i++) {
     TRY(parse_rung(reader, &node->items[i], &rungs[i]));
@@ -407,7 +287,7 @@ static assay_status parse_rungs(struct reader *reader, const struct yaml *node) 
 
 /* --- the whole file ------------------------------------------------------------ */
 
-static assay_status parse_reference(struct reader *reader, const struct yaml *node) {
+static assay_status parse_reference(struct gate_reader *reader, const struct yaml *node) {
   static const char *const keys[] = {"rung"};
   struct gate_file *gate = reader->gate;
   const struct yaml *rung;
@@ -437,7 +317,7 @@ static assay_status parse_reference(struct reader *reader, const struct yaml *no
                     gate->reference);
 }
 
-static assay_status require_a_rung(struct reader *reader, const struct yaml *rungs) {
+static assay_status require_a_rung(struct gate_reader *reader, const struct yaml *rungs) {
   const struct gate_file *gate = reader->gate;
   for (int32_t i = 0; i < gate->n_rungs; i++) {
     if (gate->rungs[i].required && i != gate->reference_rung) {
@@ -450,7 +330,7 @@ static assay_status require_a_rung(struct reader *reader, const struct yaml *run
                     gate->reference_rung >= 0 ? " beside the reference" : "");
 }
 
-static assay_status refuse_later_keys(struct reader *reader, const struct yaml *root) {
+static assay_status refuse_later_keys(struct gate_reader *reader, const struct yaml *root) {
   static const char *const later[] = {"budget", "timing", "bench", "sealed", "task", "stages", "explain"};
   for (int32_t i = 0; i < root->count; i++) {
     for (size_t k = 0; k < sizeof later / sizeof later[0]; k++) {
@@ -464,7 +344,8 @@ static assay_status refuse_later_keys(struct reader *reader, const struct yaml *
 }
 
 /* A folder that may be named; NULL where it is not. */
-static assay_status parse_folder(struct reader *reader, const struct yaml *root, const char *key, const char **out) {
+static assay_status parse_folder(struct gate_reader *reader, const struct yaml *root, const char *key,
+                                 const char **out) {
   const struct yaml *node = yaml_get(root, key);
   const char *name = NULL;
   if (node == NULL) {
@@ -474,26 +355,26 @@ static assay_status parse_folder(struct reader *reader, const struct yaml *root,
   if (*name == '\0') {
     return yaml_error(&reader->file, node->mark, "'%s' is empty; it must name a folder", key);
   }
-  return joined(reader, name, out);
+  return gate_joined(reader, name, out);
 }
 
-static assay_status parse_root(struct reader *reader) {
+static assay_status parse_root(struct gate_reader *reader) {
   static const char *const keys[] = {"assay", "contract", "corpus",    "reference",
                                      "noise", "rungs",    "constrain", "ledger"};
   struct gate_file *gate = reader->gate;
   const struct yaml *root = reader->file.root, *version, *contract, *corpus, *rungs;
   int64_t number;
-  TRY(expect_kind(reader, root, YAML_MAPPING, "a gate"));
+  TRY(gate_expect_kind(reader, root, YAML_MAPPING, "a gate"));
   TRY(refuse_later_keys(reader, root));
   TRY(yaml_keys(&reader->file, root, keys, sizeof keys / sizeof keys[0], "a gate"));
   TRY(yaml_require(&reader->file, root, "assay", "a gate", &version));
   TRY(yaml_int(&reader->file, version, "assay (the version of the format)", VERSION, VERSION, &number));
   TRY(yaml_require(&reader->file, root, "contract", "a gate", &contract));
   TRY(yaml_string(&reader->file, contract, "contract", &gate->contract_name));
-  TRY(joined(reader, gate->contract_name, &gate->contract_path));
+  TRY(gate_joined(reader, gate->contract_name, &gate->contract_path));
   TRY(yaml_require(&reader->file, root, "corpus", "a gate", &corpus));
   TRY(yaml_string(&reader->file, corpus, "corpus", &gate->corpus_name));
-  TRY(joined(reader, gate->corpus_name, &gate->corpus_path));
+  TRY(gate_joined(reader, gate->corpus_name, &gate->corpus_path));
   TRY(yaml_require(&reader->file, root, "rungs", "a gate", &rungs));
   TRY(parse_rungs(reader, rungs));
   TRY(parse_reference(reader, yaml_get(root, "reference")));
@@ -512,7 +393,7 @@ static assay_status begin(const char *path, const char *folder, struct gate_file
 /* text NULL: reads the file. */
 static assay_status parse_into(const char *text, size_t size, const char *path, const char *folder,
                                struct gate_file *gate) {
-  struct reader reader = {.gate = gate};
+  struct gate_reader reader = {.gate = gate};
   TRY(begin(path, folder, gate));
   if (text != NULL) {
     TRY(yaml_parse(text, size, gate->path, ASSAY_GATE_INVALID, &gate->arena, &reader.file));

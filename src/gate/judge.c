@@ -89,7 +89,8 @@ enum verdict verdict_of_code(assay_code code) {
 }
 
 static bool voids_the_numbers(assay_code code) {
-  return code == ASSAY_RUNG_INVALID || code == ASSAY_UNSTABLE_RUNG || code == ASSAY_UNSTABLE_REFERENCE;
+  return code == ASSAY_RUNG_INVALID || code == ASSAY_UNSTABLE_RUNG || code == ASSAY_UNSTABLE_REFERENCE ||
+         code == ASSAY_RUNG_IS_TF32 || code == ASSAY_RUNG_IS_BF16 || code == ASSAY_RUNG_IS_FP16;
 }
 
 enum verdict verdict_of_reasons(const struct gate_reasons *reasons) {
@@ -126,7 +127,7 @@ void judge_gate(struct gate_result *result) {
     if (!rung->required) {
       continue;
     }
-    judged |= !rung->is_reference;
+    judged |= !rung->is_reference && !rung->is_same_as_reference;
     input |= has_input_fault(&rung->reasons);
     rejected |= rung->verdict == VERDICT_REJECT;
     blocked |= rung->verdict == VERDICT_BLOCKED;

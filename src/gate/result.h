@@ -185,6 +185,7 @@ struct rung_result {
   const char *name, *engine;
   const char *model; /* as it reads from the folder; NULL for a recorded rung */
   bool required, is_reference;
+  bool is_same_as_reference; /* it ran what the reference ran: agreement says nothing */
   enum verdict verdict;
   struct rung_request request;
   bool has_actual;

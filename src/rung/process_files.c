@@ -2,7 +2,6 @@
  * inside the folder, sizes and counts are bounded, and nothing that it says is believed beyond its own answer. */
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/file.h"
@@ -44,6 +43,11 @@ static assay_status write_inputs(const char *folder, const struct rung_call *cal
   return status_ok();
 }
 
+static int add_to_text(const char *bytes, size_t size, void *text) {
+  text_add_bytes(text, bytes, size);
+  return ((struct text *)text)->failed ? -1 : 0;
+}
+
 assay_status process_call_write(const char *folder, const struct rung_request *request, const struct rung_call *call) {
   struct arena arena = {0};
   json_t *inputs = json_array();
@@ -53,10 +57,12 @@ assay_status process_call_write(const char *folder, const struct rung_request *r
     json_t *root = json_pack("{s:i, s:s, s:I, s:I, s:s?, s:s?, s:i, s:O}", "assay", 1, "case", call->case_id, "step",
                              (json_int_t)call->step, "steps", (json_int_t)call->steps, "model", request->model_path,
                              "precision", request->precision, "threads", request->threads, "inputs", inputs);
-    char *text = root != NULL ? json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII) : NULL;
-    status = text != NULL ? file_replace(path, text, strlen(text))
-                          : status_make(ASSAY_RUNG_FAILED, call->case_id, "the call cannot be written as JSON");
-    free(text);
+    struct text text = {0};
+    bool written =
+        root != NULL && json_dump_callback(root, add_to_text, &text, JSON_INDENT(2) | JSON_ENSURE_ASCII) == 0;
+    status = written ? file_replace(path, text.data, text.length)
+                     : status_make(ASSAY_RUNG_FAILED, call->case_id, "the call cannot be written as JSON");
+    text_free(&text);
     json_decref(root);
   }
   json_decref(inputs);
