@@ -6,7 +6,7 @@
 
 /* Text from a file in a comment: one line, bounded. */
 void write_remark(struct text *out, const char *text);
-/* TODO, with the reason in brackets: what stands in it can't end the value. */
+/* An open question, with the reason in brackets: what stands in it can't end the value. */
 void write_todo(struct text *out, const char *reason);
 /* The shortest digits that give back the number. */
 void write_number(struct text *out, double value);

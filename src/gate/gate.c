@@ -8,12 +8,12 @@
 #include "contract/stages.h"
 #include "gate/assemble.h"
 #include "gate/assemble_guard.h"
+#include "gate/check_cases.h"
 #include "gate/detection_list.h"
 #include "gate/golden.h"
 #include "gate/guard_check.h"
 #include "gate/judge.h"
 #include "gate/measure.h"
-#include "gate/noise_check.h"
 #include "gate/pass.h"
 #include "gate/precision_fit.h"
 #include "gate/same_backend.h"
@@ -41,91 +41,7 @@ struct gate_state {
   struct noise_arrays self, rounding;
   struct noise_floors floors;
   struct stage_reference stage_reference; /* of a recorded reference */
-  struct noise_check *noise;
 };
-
-/* --- before anything runs ------------------------------------------------------------- */
-
-/* The answer that the case itself stores. */
-static assay_status check_recorded(struct gate_state *state, const struct fed_case *fed) {
-  struct gate_result *result = state->result;
-  const char *who = state->work->outputs_only ? state->work->reference : "the source";
-  struct answer answer = {0};
-  assay_status status = answer_recorded(fed, -1, &answer);
-  if (assay_status_ok(status)) {
-    status = golden_check_answer(&state->plan, fed, &answer, who, false, &result->arena, &result->reasons);
-  }
-  if (assay_status_ok(status)) {
-    status = guard_check_golden(&state->plan, fed, &answer, false, who, &result->arena, &result->reasons);
-  }
-  answer_free(&answer);
-  return status;
-}
-
-static assay_status check_case(struct gate_state *state, int32_t index) {
-  struct gate_result *result = state->result;
-  struct fed_case fed = {0};
-  assay_status status = fed_case_make(&state->plan, index, &fed);
-  if (assay_status_ok(status) && !state->plan.outputs_only) {
-    status = noise_check_case(state->noise, &fed, &result->arena, &result->reasons);
-  }
-  if (status.code == ASSAY_INVALID_GOLDEN) {
-    assay_status said = golden_say(&result->arena, &result->reasons, gate_reason_of(ASSAY_INVALID_GOLDEN), &fed, -1,
-                                   "%s", assay_status_sentence(status));
-    assay_status_clear(&status);
-    status = said;
-  } else if (assay_status_ok(status)) {
-    if (!state->plan.outputs_only) {
-      status = golden_check_inputs(&state->plan, &fed, &result->arena, &result->reasons);
-    }
-    if (assay_status_ok(status) && state->work->reference_rung < 0) {
-      status = check_recorded(state, &fed);
-    }
-  }
-  fed_case_free(&state->plan, &fed);
-  return status;
-}
-
-static assay_status check_invalid_case(struct gate_state *state, int32_t index) {
-  struct gate_result *result = state->result;
-  struct invalid_case_result *invalid = &result->invalid[result->n_invalid++];
-  TRY(invalid_case_check(&state->plan, index, &result->arena, invalid));
-  if (invalid->verdict == VERDICT_PASS) {
-    return status_ok();
-  }
-  struct gate_reason reason = gate_reason_of(ASSAY_INVALID_ACCEPTED);
-  reason.case_id = invalid->case_id;
-  reason.sentence = invalid->sentence;
-  return gate_reason_add(&result->arena, &result->reasons, &reason);
-}
-
-static assay_status name_cases(struct gate_state *state) {
-  const char **ids;
-  ARENA_NEW(&state->result->arena, ids, state->plan.cases.n + 1);
-  for (int32_t i = 0; i < state->plan.cases.n; i++) {
-    ids[i] = state->plan.cases.entries[i].id;
-  }
-  state->result->case_ids = ids;
-  state->result->n_cases = state->plan.n_valid;
-  return status_ok();
-}
-
-static assay_status check_cases(struct gate_state *state) {
-  struct plan *plan = &state->plan;
-  struct gate_result *result = state->result;
-  TRY(name_cases(state));
-  TRY(noise_check_open(plan, &state->noise));
-  ARENA_NEW(&result->arena, result->invalid, plan->cases.n + 1);
-  for (int32_t i = 0; i < plan->cases.n; i++) {
-    progress_step(state->work->progress, "checking cases", (size_t)i, (size_t)plan->cases.n);
-    TRY(plan->cases.entries[i].refuse ? check_invalid_case(state, i) : check_case(state, i));
-  }
-  progress_step(state->work->progress, "checking cases", (size_t)plan->cases.n, (size_t)plan->cases.n);
-  TRY(noise_check_end(state->noise, &result->arena, &result->reasons));
-  return plan->n_valid > 0 ? status_ok()
-                           : gate_reason_say(&result->arena, &result->reasons, ASSAY_NOTHING_COMPARED,
-                                             "the corpus has no case with an answer, so nothing can be compared");
-}
 
 static bool has_input_fault(const struct gate_reasons *reasons) {
   for (int32_t i = 0; i < reasons->count; i++) {
@@ -563,7 +479,7 @@ static assay_status say_others(struct gate_result *result) {
 static assay_status measure_all(struct gate_state *state) {
   TRY(prepare_rungs(state));
   TRY(say_others(state->result));
-  TRY(check_cases(state));
+  TRY(check_cases(state->work, &state->plan, state->result));
   if (!has_input_fault(&state->result->reasons)) {
     TRY(run_rungs(state));
   }
@@ -595,7 +511,6 @@ assay_status gate_measure(struct gate_work *work, struct gate_result *result) {
     measure_close(state.rungs[r].measure);
     stage_drift_close(state.rungs[r].stages);
   }
-  noise_check_close(state.noise);
   stage_reference_free(&state.stage_reference, &state.plan);
   plan_free(&state.plan);
   if (assay_status_ok(status)) {
