@@ -7,6 +7,7 @@
 #include "contract/contract_metadata.h"
 #include "contract/contract_side.h"
 #include "contract/model_signature.h"
+#include "contract/terms.h"
 #include "core/file.h"
 
 /* Wiring in progress. */
@@ -99,6 +100,31 @@ static assay_status misfit(const struct wiring *wiring, int32_t s, struct mark m
   return status;
 }
 
+static void take_value(struct wiring *wiring, int32_t value) {
+  wiring->values[value].taken = true;
+  if (wiring->values[value].output >= 0) {
+    wiring->inner[wiring->values[value].output] = true;
+  }
+}
+
+/* Terms of an input may be what an earlier stage answers in the same step. */
+static assay_status take_terms(struct wiring *wiring, int32_t s, const struct contract_input *input) {
+  for (int32_t t = 0; input->terms != NULL && t < input->terms->n_terms; t++) {
+    const struct contract_term *term = &input->terms->terms[t];
+    if (term->source != TERM_OUTPUT || term->lag != 0) {
+      continue;
+    }
+    int32_t value = find_value(wiring, term->output);
+    if (value < 0) {
+      return contract_fault(wiring->contract, term->mark, ASSAY_CONTRACT_MISMATCH,
+                            "term '%s' of input '%s' is the '%s' of the same step, which no stage before '%s' gives",
+                            term->name, input->name, term->output, wiring->contract->stages->items[s].name);
+    }
+    take_value(wiring, value);
+  }
+  return status_ok();
+}
+
 /* Wires `to` of stage s to an input of the contract or to what an earlier stage gave, if there is one of that name. */
 static assay_status wire(struct wiring *wiring, int32_t s, const char *name, struct mark mark,
                          const struct signature_tensor *to, bool *is_input, int32_t *index) {
@@ -109,16 +135,14 @@ static assay_status wire(struct wiring *wiring, int32_t s, const char *name, str
   if (input >= 0) {
     struct side side = side_of_input(&contract->inputs[input]);
     wiring->used[input] = true;
+    TRY(take_terms(wiring, s, &contract->inputs[input]));
     return side_fit(contract, &side, to, wiring->paths[s]);
   }
   if (value < 0) {
     return status_ok();
   }
-  struct stage_value *given = &wiring->values[value];
-  given->taken = true;
-  if (given->output >= 0) {
-    wiring->inner[given->output] = true;
-  }
+  take_value(wiring, value);
+  const struct stage_value *given = &wiring->values[value];
   return tensors_fit(given->dtype, given->rank, given->dims, to)
              ? status_ok()
              : misfit(wiring, s, mark, to, name, given->dtype, given->rank, given->dims);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "contract/observe.h"
 #include "contract/stages.h"
 #include "core/memory.h"
 #include "rung/held.h"
@@ -18,6 +19,7 @@ struct stage {
   struct held *turns;  /* [n_gifts][repeat - 1] of a loop: what was carried */
   const char **labels; /* the same: NAME@1, ... */
   struct held *times;  /* [repeat] */
+  struct held *filled; /* [n_feeds] inputs with what earlier stages answered in their terms */
   struct rung_tensor *inputs;
 };
 
@@ -67,6 +69,38 @@ static assay_status from_value(const struct staged_rung *self, const struct rung
                            self->plan->stages[s].stage->name);
 }
 
+static bool is_of_this_step(const struct contract_term *term) {
+  return term->source == TERM_OUTPUT && term->lag == 0;
+}
+
+/* An input with terms that earlier stages answer in this step gets their answers, in a copy. */
+static assay_status fill_terms(const struct staged_rung *self, const struct rung_call *call, int32_t s, int32_t f,
+                               int32_t index, const assay_tensor **from) {
+  const struct contract *contract = self->plan->contract;
+  const struct contract_input *input = &contract->inputs[index];
+  struct held *filled = &self->stages[s].filled[f];
+  bool copied = false;
+  for (int32_t t = 0; input->terms != NULL && t < input->terms->n_terms; t++) {
+    const struct contract_term *term = &input->terms->terms[t];
+    if (!is_of_this_step(term)) {
+      continue;
+    }
+    int32_t value = 0;
+    while (value < self->plan->n_values && strcmp(self->plan->values[value].name, term->output) != 0) {
+      value++;
+    }
+    const assay_tensor *answer = NULL;
+    TRY(from_value(self, call, s, value, &answer));
+    if (!copied) {
+      TRY(held_copy(filled, *from, input->name));
+      copied = true;
+    }
+    TRY(observe_fill(contract, input, term->output, answer, NULL, &filled->tensor));
+    *from = &filled->tensor;
+  }
+  return status_ok();
+}
+
 /* Where a carried tensor of this turn is kept; turns count from 0 and the last has no place. */
 static struct held *turn_of(const struct stage *stage, int32_t gift, int32_t turn) {
   return &stage->turns[gift * (stage->bound->stage->repeat - 1) + turn];
@@ -106,6 +140,7 @@ static assay_status gather(const struct staged_rung *self, const struct rung_cal
       TRY(from_turn(self, call, stage, feed->carry, turn - 1, &from));
     } else if (is_input) {
       TRY(from_input(self, call, index, &from));
+      TRY(fill_terms(self, call, s, f, index, &from));
     } else {
       TRY(from_value(self, call, s, index, &from));
     }
@@ -418,6 +453,7 @@ static void staged_close(struct rung *rung) {
     int32_t repeat = bound->stage->repeat;
     held_free(self->stages[s].parts, bound->n_gifts * bound->n_items);
     held_free(self->stages[s].turns, repeat > 0 ? bound->n_gifts * (repeat - 1) : 0);
+    held_free(self->stages[s].filled, bound->n_feeds);
     held_free(self->stages[s].times, repeat);
     rung_close(self->stages[s].rung);
   }
@@ -458,6 +494,7 @@ static assay_status make_stage(struct staged_rung *self, int32_t s) {
   ARENA_NEW(&self->arena, stage->turns, bound->n_gifts * turns + 1);
   ARENA_NEW(&self->arena, stage->labels, bound->n_gifts * turns + 1);
   ARENA_NEW(&self->arena, stage->times, repeat + 1);
+  ARENA_NEW(&self->arena, stage->filled, bound->n_feeds + 1);
   for (int32_t g = 0; g < bound->n_gifts; g++) {
     for (int32_t t = 0; bound->gifts[g].carried && t < turns; t++) {
       const char *label =

@@ -1,6 +1,6 @@
 """The gate on imported contracts.
 
-    imported_policies.py ASSAY SHARED SOURCE WORK [NAME...]
+    imported_policies.py ASSAY SOURCE WORK [NAME...]
 
 For every policy below: `assay init --from` its own configuration must leave exactly the questions open that
 tests/importers/answers/NAME.txt answers; with the answers the whole gate must PASS on sequences that the robot's own
@@ -16,10 +16,14 @@ import shutil
 import subprocess
 import sys
 
-import numpy as np
+try:
+    import numpy as np
 
-import imported_robots as robots
-from imported_model import Model
+    import imported_robots as robots
+    from imported_model import Model
+except ImportError as missing:
+    print(f"skipped: there is no Python module {missing.name} (python3-numpy, python3-onnx, python3-yaml)")
+    sys.exit(77)
 
 STEPS = 60
 
@@ -90,29 +94,49 @@ def answer(lines, questions, answers):
     return "\n".join(line for line in lines if re.sub(r"#.*", "", line).strip())
 
 
-def golden(policy, paths, files, folder, closed):
-    """Two sequences by the robot's own program. Closed: what was measured and what was answered, and nothing else."""
-    os.makedirs(folder, exist_ok=True)
+def recorded(robot, closed, names):
+    """The arrays of one sequence by the robot's own program. Closed: what was measured and answered, and nothing else."""
+    arrays = {}
+    plain = isinstance(robot, robots.Plain)
+    for _ in range(STEPS):
+        measured = robot.sense()
+        fed, answered = robot.step(measured)
+        groups = {"outputs": answered, "decoded": robot.commands(answered, names)}
+        if not plain:
+            groups["raw"] = measured
+        if plain or not closed:
+            groups["inputs"] = fed
+        for prefix, values in groups.items():
+            for name, value in values.items():
+                dtype = np.float64 if prefix == "decoded" else np.float32
+                arrays.setdefault(f"{prefix}/{name}", []).append(np.asarray(value, dtype))
+    return {name: np.stack(values) for name, values in arrays.items()}
+
+
+def golden(policy, paths, files, folder, closed, names):
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
     rows = []
     for number in range(2):
         models = [Model(path) for path in paths]
         robot = policy.robot(models if len(models) > 1 else models[0], files, policy.seed + number)
-        arrays = {}
-        for _ in range(STEPS):
-            measured = robot.sense()
-            fed, answered = robot.step(measured)
-            plain = isinstance(robot, robots.Plain)
-            groups = [("outputs", answered)] + ([] if plain else [("raw", measured)]) + ([] if closed and not plain else [("inputs", fed)])
-            for prefix, values in groups:
-                for name, value in values.items():
-                    arrays.setdefault(f"{prefix}/{name}", []).append(np.asarray(value, np.float32))
         file = f"sequence_{number}.npz"
-        np.savez(os.path.join(folder, file), **{name: np.stack(values) for name, values in arrays.items()})
+        np.savez(os.path.join(folder, file), **recorded(robot, closed, names))
         with open(os.path.join(folder, file), "rb") as data:
             digest = hashlib.sha256(data.read()).hexdigest()
-        rows.append(f'  - {{id: sequence_{number}, file: {file}, digest: "sha256:{digest}", expect: answer, sequence: true}}\n')
+        rows.append(
+            f"  - {{id: sequence_{number}, file: {file}, digest: \"sha256:{digest}\", expect: answer, sequence: true}}\n"
+        )
     with open(os.path.join(folder, "corpus.yaml"), "w", encoding="utf-8") as corpus:
         corpus.write("assay: 1\nrole: golden\nsource: {framework: numpy}\ncases:\n" + "".join(rows))
+
+
+def joint_names(answers):
+    """Names that the answers give, for robots whose files have none."""
+    for path, value in answers.items():
+        if path == "groups.joints" or path.endswith(".names"):
+            return value.strip("[]").split(", ")
+    return []
 
 
 def verify(assay, folder, expected):
@@ -155,8 +179,7 @@ def try_variant(assay, policy, edit, paths, files, answers, contract, work):
         changed, source = answer(*drafted(assay, paths, copies, folder), answers), folder
     policy_folder(folder, changed, source)
     for closed in (False, True):
-        shutil.rmtree(os.path.join(folder, "golden"), ignore_errors=True)
-        golden(policy, paths, files, os.path.join(folder, "golden"), closed)
+        golden(policy, paths, files, os.path.join(folder, "golden"), closed, joint_names(answers))
         said, verdict = verify(assay, folder, (1,))
         if verdict["verdict"] != "REJECT":
             raise Failure(f"{edit.name}: the verdict is {verdict['verdict']}, not REJECT")
@@ -175,8 +198,7 @@ def try_policy(assay, policy, shared, source, work):
     contract = answer(*drafted(assay, paths, files, good), answers)
     for closed in (True, False):
         policy_folder(good, contract, good)
-        shutil.rmtree(os.path.join(good, "golden"), ignore_errors=True)
-        golden(policy, paths, files, os.path.join(good, "golden"), closed)
+        golden(policy, paths, files, os.path.join(good, "golden"), closed, joint_names(answers))
         said, verdict = verify(assay, good, (0,))
         if verdict["verdict"] != "PASS":
             raise Failure(f"the verdict is {verdict['verdict']}, not PASS:\n{said}")
@@ -196,26 +218,90 @@ MUWANX = "ttktjmt__muwanx__20250410_121925_model_14000"
 MJLAB = "unitreerobotics__unitree_rl_mjlab__g1_velocity_v0"
 
 POLICIES = [
-    Policy("unitree_g1", [G1 + ".onnx"], [G1 + ".deploy.yaml"], robots.Unitree, 1),
+    Policy(
+        "unitree_g1",
+        [G1 + ".onnx"],
+        [G1 + ".deploy.yaml"],
+        robots.Unitree,
+        1,
+        [
+            Edit("scale_lost", "deploy.yaml", "scale: [0.05, 0.05,", "scale: [0.05, 1.0,", ["joint_vel_rel", "right_hip_pitch"]),
+            Edit("history_reversed", None, "oldest_first", "newest_first", ["OBSERVATION_DRIFT", "base_ang_vel"]),
+            Edit("action_decoded", None, "space: raw", "space: decoded", ["OBSERVATION_DRIFT", "last_action"]),
+            Edit("time_major", None, "layout: {value: term_major", "layout: {value: time_major", ["OBSERVATION_DRIFT"]),
+            Edit("action_scale_lost", "deploy.yaml", "scale: [0.25, 0.25,", "scale: [0.25, 1.0,", ["DECODE_DRIFT", "right_hip_pitch"]),
+        ],
+    ),
     Policy("unitree_g1_mjlab", [MJLAB + "/policy.onnx"], [MJLAB + "/policy.deploy.yaml"], robots.Unitree, 11),
-    Policy("go2w", [GO2W + ".onnx"], [GO2W + ".config.yaml", GO2W + ".base.yaml"], robots.RlSar, 21),
-    Policy("ur10", [UR10 + ".onnx"], [UR10 + ".env.yaml", UR10 + ".agent.yaml"], robots.IsaacLab, 31),
-    Policy("berkeley_lite", [LITE + ".onnx"], [LITE + ".policy_humanoid.yaml"], robots.BerkeleyLite, 41),
-    Policy("limx_tron1", [TRON + "_encoder.onnx", TRON + "_policy.onnx"], [TRON + "_policy.params.yaml"], robots.Limx, 51),
+    Policy(
+        "go2w",
+        [GO2W + ".onnx"],
+        [GO2W + ".config.yaml", GO2W + ".base.yaml"],
+        robots.RlSar,
+        21,
+        [
+            Edit("joints_exchanged", "config.yaml", "[ 0.00, 0.50, -1.50,", "[ 0.50, 0.00, -1.50,", ["dof_pos", "FR_hip_joint"]),
+            Edit("names_exchanged", "base.yaml", '"FR_hip_joint", "FR_thigh_joint"', '"FR_thigh_joint", "FR_hip_joint"', ["DECODE_DRIFT", "FR_"]),
+            Edit("scale_lost", "config.yaml", "ang_vel_scale: 0.25", "ang_vel_scale: 1.0", ["OBSERVATION_DRIFT", "ang_vel"]),
+        ],
+    ),
+    Policy(
+        "ur10",
+        [UR10 + ".onnx"],
+        [UR10 + ".env.yaml", UR10 + ".agent.yaml"],
+        robots.IsaacLab,
+        31,
+        [Edit("action_decoded", None, "space: raw", "space: decoded", ["OBSERVATION_DRIFT", "actions"])],
+    ),
+    Policy(
+        "berkeley_lite",
+        [LITE + ".onnx"],
+        [LITE + ".policy_humanoid.yaml"],
+        robots.BerkeleyLite,
+        41,
+        [Edit("default_lost", "policy_humanoid.yaml", "- -0.2\n", "- 0.2\n", ["joint_pos", "leg_left_hip_pitch_joint"])],
+    ),
+    Policy(
+        "limx_tron1",
+        [TRON + "_encoder.onnx", TRON + "_policy.onnx"],
+        [TRON + "_policy.params.yaml"],
+        robots.Limx,
+        51,
+        [
+            Edit("wrong_phase", None, "start: 0.04", "start: 0.08", ["OBSERVATION_DRIFT", "gait_clock"]),
+            Edit("command_scale_lost", "params.yaml", "lin_vel_x: 1.5", "lin_vel_x: 1.0", ["commands", "lin_vel_x"]),
+            Edit("term_major", None, "layout: {value: time_major", "layout: {value: term_major", ["OBSERVATION_DRIFT"]),
+        ],
+    ),
     Policy(
         "open_duck",
         [DUCK + ".onnx"],
         [DUCK + ".open_duck_mini_controllers.yaml", DUCK + ".motion_controller_parameters.yaml"],
         robots.OpenDuck,
         61,
+        [
+            Edit("wrong_lag", None, "space: raw, lag: 2", "space: raw, lag: 3", ["OBSERVATION_DRIFT", "last_action_2"]),
+            Edit("wrong_gait", "open_duck_mini_controllers.yaml", "phase_period: 100.0", "phase_period: 98.0", ["OBSERVATION_DRIFT", "phase"]),
+        ],
     ),
-    Policy("go1_decap", [DECAP + ".onnx"], [DECAP + ".go1_decap.json", DECAP + ".asset_meta.json"], robots.Decap, 71),
+    Policy(
+        "go1_decap",
+        [DECAP + ".onnx"],
+        [DECAP + ".go1_decap.json", DECAP + ".asset_meta.json"],
+        robots.Decap,
+        71,
+        [Edit("default_lost", "asset_meta.json", "        0.8,\n        -1.5,", "        0.9,\n        -1.5,", ["joint_pos", "FL_thigh_joint"])],
+    ),
     Policy("muwanx_14000", [MUWANX + ".onnx"], [MUWANX + ".model_14000_meta.json"], robots.Plain, 81),
 ]
 
 
 def main():
-    assay, shared, source, work, *names = sys.argv[1:]
+    assay, source, work, *names = sys.argv[1:]
+    shared = os.environ.get("ASSAY_SHARED", os.path.join(source, "..", "shared"))
+    if not os.path.isdir(os.path.join(shared, "policies")):
+        print(f"skipped: there is no {shared}/policies")
+        return 77
     failed = 0
     for policy in POLICIES:
         if names and policy.name not in names:

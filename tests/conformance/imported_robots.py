@@ -58,9 +58,11 @@ def gravity(value):
 
 
 class Robot:
-    """One policy at work. `sense` gives what is measured at a step, `step` what was fed and what was answered."""
+    """One policy at work. `sense` gives what is measured at a step, `step` what was fed and what was answered, and
+    `commands` what the motors are told, by joint."""
 
     gravity_name = "projected_gravity"
+    names = None  # of the joints, in the order of the action; None where the files have none
 
     def __init__(self, seed):
         self.sensors = Sensors(seed)
@@ -75,6 +77,13 @@ class Robot:
 
     def step(self, measured):
         raise NotImplementedError
+
+    def targets(self, action):
+        raise NotImplementedError
+
+    def commands(self, answered, names):
+        action = next(value for key, value in answered.items() if "act" in key).astype(np.float64).ravel()
+        return dict(zip(self.names or names, self.targets(action)))
 
 
 class History:
@@ -129,6 +138,10 @@ class Unitree(Robot):
         self.last = answer["actions"][0].astype(np.float64)
         return fed, answer
 
+    def targets(self, action):
+        term = self.config["actions"]["JointPositionAction"]
+        return action * np.asarray(term["scale"]) + np.asarray(term["offset"])
+
 
 class RlSar(Robot):
     """config.yaml and base.yaml of rl_sar: the first overrides the second. The wheels' positions read as zero."""
@@ -143,6 +156,7 @@ class RlSar(Robot):
             ((key, value),) = read(path).items()
             (config if "/" in key else base).update(value)
         self.config = {**base, **config}
+        self.names = self.config["joint_names"]
         count = self.config["num_of_dofs"]
         self.default = np.asarray(self.config["default_dof_pos"], np.float64)
         self.last = np.zeros(count)
@@ -174,6 +188,10 @@ class RlSar(Robot):
         self.last = np.clip(raw, self.config["clip_actions_lower"], self.config["clip_actions_upper"])
         return fed, answer
 
+    def targets(self, action):
+        limited = np.clip(action, self.config["clip_actions_lower"], self.config["clip_actions_upper"])
+        return limited * np.asarray(self.config["action_scale"]) + self.default
+
 
 class IsaacLab(Robot):
     """env.yaml of Isaac Lab: the terms of the group `policy`, in the order of the file, clipped, then scaled."""
@@ -183,6 +201,8 @@ class IsaacLab(Robot):
         self.model = model
         config = next(c for c in map(read, files) if "observations" in c)
         group = config["observations"]["policy"]
+        self.action = config["actions"]["arm_action"]
+        self.names = list(config["scene"]["robot"]["init_state"]["joint_pos"])
         self.terms = {name: term for name, term in group.items() if isinstance(term, dict) and "func" in term}
         self.default = np.array(list(config["scene"]["robot"]["init_state"]["joint_pos"].values()))
         self.last = np.zeros(len(self.default))
@@ -208,6 +228,9 @@ class IsaacLab(Robot):
         self.last = answer["actions"][0].astype(np.float64)
         return fed, answer
 
+    def targets(self, action):
+        return action * self.action["scale"] + self.default
+
 
 class BerkeleyLite(Robot):
     """policy_*.yaml of Berkeley Humanoid Lite: command, angular velocity, gravity, positions, velocities, last action."""
@@ -216,6 +239,7 @@ class BerkeleyLite(Robot):
         super().__init__(seed)
         self.model, self.config = model, read(files[0])
         count = self.config["num_actions"]
+        self.names = [self.config["joints"][i] for i in self.config["action_indices"]]
         self.default = np.asarray(self.config["default_joint_positions"], np.float64)[-count:]
         self.last = np.zeros(count)
         self.history = History(self.config["history_length"] + 1, first=False)
@@ -233,6 +257,10 @@ class BerkeleyLite(Robot):
         limits = self.config["action_limit_lower"], self.config["action_limit_upper"]
         self.last = np.clip(answer["actions"][0].astype(np.float64), *limits)
         return fed, answer
+
+    def targets(self, action):
+        limited = np.clip(action, self.config["action_limit_lower"], self.config["action_limit_upper"])
+        return limited * self.config["action_scale"] + self.default
 
 
 class Limx(Robot):
@@ -277,6 +305,10 @@ class Limx(Robot):
         self.last = np.clip(action.astype(np.float64), -most, most)
         return {"history": past, "obs": obs}, {"latent": latent, "action": action}
 
+    def targets(self, action):
+        most = self.config["normalization"]["clip_scales"]["clip_actions"]
+        return np.clip(action, -most, most) * self.config["control"]["action_scale_pos"] + self.default
+
 
 class OpenDuck(Robot):
     """Parameters of the motion controller of ros2_control's example 18. What it sends to the motors is limited in rate and
@@ -290,7 +322,8 @@ class OpenDuck(Robot):
         given = next(c["motion_controller"] for c in contents if "ros__parameters" in c["motion_controller"])
         self.config = {k: v["default_value"] for k, v in schema.items() if "default_value" in v}
         self.config.update(given["ros__parameters"])
-        count = len(self.config["joints"])
+        self.names = self.config["joints"]
+        count = len(self.names)
         self.default = np.asarray(self.config["default_joint_positions"], np.float64)
         self.past = [np.zeros(count) for _ in range(3)]
         # The clock has run since the first command; the policy is asked first when the delay is over.
@@ -314,6 +347,9 @@ class OpenDuck(Robot):
         self.past = [answer["continuous_actions"][0].astype(np.float64)] + self.past[:2]
         return fed, answer
 
+    def targets(self, action):
+        return action * self.config["action_scale"] + self.default
+
 
 class Decap(Robot):
     """The observation DecapObs of muwanx, with joints in the order of asset_meta.json."""
@@ -322,7 +358,9 @@ class Decap(Robot):
         super().__init__(seed)
         self.model = model
         meta = next(c for c in map(read, files) if "joint_names_isaac" in c)
-        count = len(meta["joint_names_isaac"])
+        self.scale = next(c["action_scale"] for c in map(read, files) if "action_scale" in c)
+        self.names = meta["joint_names_isaac"]
+        count = len(self.names)
         self.default = np.asarray(meta["default_joint_pos"], np.float64)
         self.last = np.zeros(count)
         self.sensors.add("projected_gravity", 3)
@@ -339,6 +377,9 @@ class Decap(Robot):
         self.last = answer["action"][0].astype(np.float64)
         return fed, answer
 
+    def targets(self, action):
+        return action * self.scale
+
 
 class Plain(Robot):
     """A policy whose files say the names and sizes of its tensors alone: every input is fed as it is."""
@@ -352,3 +393,6 @@ class Plain(Robot):
     def step(self, measured):
         fed = {name: measured[name].reshape(shape) for name, shape in self.model.inputs.items()}
         return fed, self.model.run(fed)
+
+    def targets(self, action):
+        return action
