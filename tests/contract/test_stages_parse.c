@@ -246,6 +246,32 @@ static void an_inner_output_without_components_must_be_taken(void **state) {
   mismatch(listed, files, "c.yaml:8:5", "output 'z' needs the key 'components', since no later stage takes it");
 }
 
+/* An observation may have the answer of an earlier stage among its terms. */
+static void a_term_may_take_what_a_stage_gives(void **state) {
+  (void)state;
+#define OBSERVED                                                                           \
+  "assay: 1\npolicy: p\ninputs:\n  - {name: history, dtype: float32, shape: [6]}\n"        \
+  "  - {name: seen, dtype: float32, shape: [3], terms: [{name: latent, from: {output: z, " \
+  "lag: 0}}]}\n  - {name: obs, dtype: float32, shape: [2]}\noutputs:\n"                    \
+  "  - {name: action, dtype: float32, shape: [1], components: [{name: hip, unit: rad}]}\n" \
+  "  - {name: z, dtype: float32, shape: [3]}\nstages:\n"
+#define ENCODER "  - {name: encoder, model: e.onnx, inputs: {in: history}, outputs: {out: z}}\n"
+#define ACTOR "  - {name: actor, model: a.onnx, inputs: {z: seen}, outputs: {out: action}}\n"
+  struct files files = files_new();
+  struct arena arena = {0};
+  struct contract *contract;
+  struct bound_stages *bound;
+  ASSERT_OK(bind_text(OBSERVED ENCODER ACTOR, &files, &arena, &contract, &bound));
+  assert_true(bound->inner[1]);
+  assert_true(bound->values[0].taken);
+  contract_free(contract);
+  arena_free(&arena);
+  files.e_in[0].dims = three; /* the encoder is fed what it gives itself */
+  mismatch(OBSERVED "  - {name: encoder, model: e.onnx, inputs: {in: seen}, outputs: {out: z}}\n" ACTOR, files,
+           "c.yaml:5:54",
+           "term 'latent' of input 'seen' is the 'z' of the same step, which no stage before 'encoder' gives");
+}
+
 /* Two cameras through one file: apart, and joined. */
 static void for_each_runs_over_named_values(void **state) {
   (void)state;
@@ -382,6 +408,7 @@ int main(void) {
       cmocka_unit_test(wires_by_name),
       cmocka_unit_test(refuses_what_does_not_fit_the_files),
       cmocka_unit_test(an_inner_output_without_components_must_be_taken),
+      cmocka_unit_test(a_term_may_take_what_a_stage_gives),
       cmocka_unit_test(for_each_runs_over_named_values),
       cmocka_unit_test(the_time_needs_a_shape),
       cmocka_unit_test(a_change_of_wiring_is_told),
