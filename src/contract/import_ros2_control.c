@@ -122,6 +122,9 @@ static assay_status find_controller(struct controller *c, const struct import_fi
 static assay_status give_joints(struct controller *c) {
   const struct foreign *node;
   TRY(parameter(c, "joints", &node));
+  if (node == NULL) {
+    return import_error(c->import, c->parameters, "'joints' of '%.80s' is null", c->name);
+  }
   TRY(import_words(c->import, node, "joints", &c->joints, &c->n_joints));
   return facts_joints(c->import->facts, import_place(c->import, node), c->joints, c->n_joints);
 }
