@@ -31,14 +31,11 @@ static assay_status read_factor(struct reader *reader, const struct yaml *node, 
   const double *values = NULL;
   int32_t n = 0;
   TRY(read_column(reader, node, what, n_elements, &values, &n));
-  int32_t n_zero = 0;
-  for (int32_t i = 0; i < n; i++) {
-    n_zero += values[i] == 0;
-  }
-  /* a robot's program may leave single elements at 0, as rl_sar does with the positions of wheels */
-  if ((kind == TERM_SCALE && n_zero == n) || (kind == TERM_DIVIDE && n_zero > 0)) {
-    return yaml_error(&reader->file, node->mark, "%s is 0; %s", what,
-                      kind == TERM_SCALE ? "nothing that is measured shows behind it" : "nothing is divided by 0");
+  for (int32_t i = 0; i < n && kind != TERM_OFFSET; i++) {
+    if (values[i] == 0) {
+      return yaml_error(&reader->file, node->mark, "%s is 0; %s", what,
+                        kind == TERM_SCALE ? "nothing that is measured shows behind it" : "nothing is divided by 0");
+    }
   }
   add(steps, kind, values, NULL, n);
   return status_ok();
