@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "contract/action_walk.h"
+#include "contract/compare.h"
 #include "contract/finite.h"
 
 bool walk_fits(const struct walk *walk) {
@@ -29,6 +30,11 @@ double walk_before(const struct walk *walk, const struct walked *at) {
     stride *= walk->raw->dims[d];
   }
   return contract_decode_at(walk->output, walk->raw, at->i - stride, walk->context->inputs);
+}
+
+double walk_distance(const struct walked *at, double before, double value) {
+  bool turns = at->component->compare == COMPARE_ANGLE && at->component->group == NULL;
+  return fabs(turns ? angle_difference(before, value, at->component->degrees) : value - before);
 }
 
 bool walk_element(const struct walk *walk, int64_t i, struct walked *out) {
@@ -115,8 +121,8 @@ static bool is_outside(const struct contract_component *component, double value)
          (!value_is_nan(component->limit_max) && !(value <= component->limit_max));
 }
 
-static double rate_between(const struct walk *walk, double before, double value) {
-  return fabs(value - before) / (walk->contract->period_ms / 1000);
+static double rate_between(const struct walk *walk, const struct walked *at, double before, double value) {
+  return walk_distance(at, before, value) / (walk->contract->period_ms / 1000);
 }
 
 static void say_rate(const struct walk *walk, const struct walked *at, struct text *sentence) {
@@ -126,13 +132,13 @@ static void say_rate(const struct walk *walk, const struct walked *at, struct te
     return;
   }
   text_format(sentence, "moves from %.9g to %.9g %s, %.9g per second; the limit is %.9g", before, value,
-              at->component->unit, rate_between(walk, before, value), at->component->limit_rate);
+              at->component->unit, rate_between(walk, at, before, value), at->component->limit_rate);
 }
 
 static bool is_too_fast(const struct walk *walk, const struct walked *at) {
   double limit = at->component->limit_rate, before = value_is_nan(limit) ? limit : walk_before(walk, at);
   return !value_is_nan(before) &&
-         (walk->contract->period_ms == 0 || !(rate_between(walk, before, walk_value(walk, at)) <= limit));
+         (walk->contract->period_ms == 0 || !(rate_between(walk, at, before, walk_value(walk, at)) <= limit));
 }
 
 static assay_status check_limits(const struct walk *walk) {

@@ -57,7 +57,9 @@ static double rate_margin(const struct walk *walk, const struct walked *at) {
   if (value_is_nan(before) || walk->contract->period_ms == 0) {
     return INFINITY;
   }
-  return (at->component->limit_rate * walk->contract->period_ms / 1000 - fabs(walk_value(walk, at) - before)) / 2;
+  return (at->component->limit_rate * walk->contract->period_ms / 1000 -
+          walk_distance(at, before, walk_value(walk, at))) /
+         2;
 }
 
 static void lower(double *figure, double to) { *figure = to < *figure ? to : *figure; }

@@ -23,6 +23,8 @@ bool walk_element(const struct walk *walk, int64_t i, struct walked *out);
 double walk_value(const struct walk *walk, const struct walked *at); /* decoded */
 /* The decoded value one step earlier, of this chunk or of the last action sent; NAN: there is none. */
 double walk_before(const struct walk *walk, const struct walked *at);
+/* How far from one to the other: along the circle for an angle, for which π and -π are one. */
+double walk_distance(const struct walked *at, double before, double value);
 bool walk_fits(const struct walk *walk); /* dtype, shape, not empty */
 
 #endif

@@ -105,6 +105,23 @@ static void rates_hold_across_chunks(void **state) {
   ASSERT_OK(ask(&three, 0, MONITOR_CLEAR));
 }
 
+/* From just below π to just above -π is a small step of an angle, and a leap of anything else. */
+static void angles_turn_the_short_way(void **state) {
+  (void)state;
+  struct contract_component component = contract->outputs[0].components[0];
+  struct contract_output output = contract->outputs[0];
+  output.components = &component;
+  component.limit_min = component.limit_max = (double)NAN;
+  float around[] = {3.0F, 3.1F, -3.1F, -3.0F, -2.9F};
+  assay_tensor chunk = chunk_of(around, 5);
+  const struct action_context fresh = {0};
+  ASSERT_FAILS(contract_check_action(contract, &output, &chunk, &fresh), ASSAY_ACTION_RATE, "step 2 moves from 3.0");
+  component.compare = COMPARE_ANGLE;
+  ASSERT_OK(contract_check_action(contract, &output, &chunk, &fresh));
+  around[2] = -2.5F;
+  ASSERT_FAILS(contract_check_action(contract, &output, &chunk, &fresh), ASSAY_ACTION_RATE, "step 2 moves from 3.0");
+}
+
 /* What the guard answers names: all of them, both ways. */
 static void answers_have_names(void **state) {
   (void)state;
@@ -189,6 +206,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(each_refusal_has_its_code_and_counter),
       TEST(rates_hold_across_chunks),
+      TEST(angles_turn_the_short_way),
       TEST(answers_have_names),
       TEST(decoded_values_must_be_finite),
       TEST(margins_say_how_near_another_answer_is),

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/memory.h"
 #include "corpus/case_times.h"
 #include "corpus_builder.h"
 #include "support.h"
@@ -200,6 +201,38 @@ static void what_is_written_reads_back_the_same(void **state) {
   temp_free(folder);
 }
 
+static assay_status open_whole(const char *folder) {
+  struct corpus *corpus;
+  assay_status status = corpus_open(folder, &corpus);
+  if (assay_status_ok(status)) {
+    corpus_close(corpus);
+  }
+  return status;
+}
+
+static void running_out_of_memory_is_an_error(void **state) {
+  (void)state;
+  char *folder = temp_folder(), text[1024];
+  snprintf(text, sizeof text,
+           "assay: 1\nrole: golden\ncases:\n  - {id: a, file: a.npz, digest: \"%s\", expect: answer, sequence: true,\n"
+           "     times_ms: {x: [1, 2]}, now_ms: [3, 4], monitors: {m: [missing, {answer: clear, age_ms: 5}]},\n"
+           "     guard: {1: ACTION_LIMIT}}\n",
+           digest);
+  temp_write(folder, "a.npz", "x");
+  temp_write(folder, "corpus.yaml", text);
+  int64_t failed = 0;
+  for (int64_t n = 0, asked = 1; n < asked; n++) { /* words for a message that is not needed may be missing */
+    memory_fail_at(n);
+    assay_status status = open_whole(folder);
+    asked = memory_fail_at(-1);
+    assert_true(assay_status_ok(status) || status.code == ASSAY_OUT_OF_MEMORY);
+    failed += status.code == ASSAY_OUT_OF_MEMORY;
+    assay_status_clear(&status);
+  }
+  assert_true(failed > 20);
+  temp_free(folder);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_stated_is_read),
@@ -207,6 +240,7 @@ int main(void) {
       cmocka_unit_test(the_version_covers_them),
       cmocka_unit_test(lists_have_a_value_for_each_step),
       cmocka_unit_test(what_is_written_reads_back_the_same),
+      cmocka_unit_test(running_out_of_memory_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

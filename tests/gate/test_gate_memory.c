@@ -32,6 +32,11 @@ static void no_allocation_that_fails_gives_a_pass(void **state) {
   (void)state;
   const float rows[2][3] = {{0.12F, -0.04F, 0.7F}, {0.5F, 0.25F, 0.1F}};
   char *folder = policy_folder();
+  temp_write(folder, "contract.yaml",
+             "assay: 1\npolicy: toy\nmodel: policy.onnx\ninputs: [{name: obs, dtype: float32, shape: [1, 3]}]\n"
+             "outputs:\n  - {name: action, dtype: float32, shape: [1, 3], axes: [batch, component],\n"
+             "     components: [{names: [shoulder, wrist], unit: rad, tolerance: {max: 0.002}, limits: {max: 0.6}},\n"
+             "       {name: gripper, unit: score, decision: {threshold: 0.5, at_or_above: close, below: open}}]}\n");
   policy_golden(folder, rows, 2);
   policy_model(folder, "policy.onnx", (const float[]){1, 1, 1}, (const float[]){0, 1, 0}); /* to be rejected */
   int64_t failed = 0;
