@@ -44,9 +44,7 @@ assay_status measure_open(const struct plan *plan, struct measure **out) {
   measure->types = arena_alloc(&measure->arena, (size_t)plan->n_outputs + 1, sizeof *measure->types);
   assay_status status =
       measure->components == NULL || measure->types == NULL ? status_no_memory(0) : count_decisions(measure);
-  if (assay_status_ok(status)) {
-    status = guard_list_open(plan, &measure->arena, &measure->guard);
-  }
+  status = assay_status_ok(status) ? guard_list_open(plan, &measure->arena, &measure->guard) : status;
   if (assay_status_ok(status)) {
     status = detections_open(plan, &measure->arena, &measure->detections, &measure->n_detections);
   }
