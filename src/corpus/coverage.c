@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "contract/apply.h"
+#include "contract/noise.h"
 #include "core/memory.h"
 #include "corpus/case_observation.h"
 #include "corpus/case_times.h"
@@ -282,6 +283,22 @@ static assay_status build_observations(struct survey *survey, const struct case_
   return note(survey, sentence);
 }
 
+/* Draws that the contract asks for and the case does not store. */
+static assay_status note_seeds(struct survey *survey, const struct corpus_case *entry, const struct case_data *data) {
+  const struct contract *contract = survey->coverage->contract;
+  for (int32_t i = 0; contract != NULL && i < contract->n_inputs; i++) {
+    const struct contract_noise *noise = contract->inputs[i].noise;
+    int64_t stored = data->n_seeds > 0 ? data->n_seeds : 1;
+    if (noise != NULL && stored < noise->seeds) {
+      TRY(note(survey,
+               arena_format(survey->arena,
+                            "case '%s' stores %" PRId64 " of the %" PRId64 " draws of '%s' that the contract asks for",
+                            entry->id, stored, noise->seeds, contract->inputs[i].name)));
+    }
+  }
+  return status_ok();
+}
+
 /* One seed of a case, of which a case of its own stands for all that they share. */
 static assay_status see_seed(struct survey *survey, int32_t index, int32_t seed, int32_t *n_seeds) {
   struct coverage *coverage = survey->coverage;
@@ -301,6 +318,9 @@ static assay_status see_seed(struct survey *survey, int32_t index, int32_t seed,
     }
     struct case_built built;
     status = build_observations(survey, data, entry, &built);
+    if (assay_status_ok(status) && seed == 0) {
+      status = note_seeds(survey, entry, data);
+    }
     for (int64_t step = 0; step < data->steps && assay_status_ok(status); step++) {
       status = see_sample(survey, data, entry, &built, step);
     }

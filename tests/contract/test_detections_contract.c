@@ -5,6 +5,7 @@
 
 #include "contract/contract_diff.h"
 #include "contract/detections.h"
+#include "failing_memory.h"
 #include "support.h"
 
 static assay_status parse(const char *boxes, const char *scores, const char *detections, struct contract **out) {
@@ -140,11 +141,26 @@ static void changes_are_told(void **state) {
   }
 }
 
+static assay_status read_whole_contract(void *argument) {
+  (void)argument;
+  struct contract *contract = NULL;
+  assay_status status =
+      parse(BOXES, SCORES, WHOLE ", size_bins: [3], tolerance: {recall: 1, false: 0, iou: 1}", &contract);
+  contract_free(contract);
+  return status;
+}
+
+static void reading_survives_every_failed_allocation(void **state) {
+  (void)state;
+  fail_every_allocation(read_whole_contract, NULL);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_whole_one_says_where_everything_stands),
       cmocka_unit_test(every_fault_is_named),
       cmocka_unit_test(changes_are_told),
+      cmocka_unit_test(reading_survives_every_failed_allocation),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

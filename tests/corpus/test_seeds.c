@@ -4,6 +4,7 @@
 #include "corpus/case_seeds.h"
 #include "corpus/coverage.h"
 #include "corpus_builder.h"
+#include "failing_memory.h"
 #include "support.h"
 
 static void names_of_seeds(void **state) {
@@ -142,12 +143,63 @@ static void uneven_seeds_are_refused(void **state) {
           true, "steps along its leading axis");
 }
 
+static void coverage_asks_for_the_draws_of_the_contract(void **state) {
+  (void)state;
+  static const char text[] =
+      "assay: 1\npolicy: p\nmodel: m.onnx\n"
+      "inputs: [{name: z, role: noise, distribution: normal, seeds: 3, dtype: float32, shape: [1]}]\n"
+      "outputs: [{name: y, dtype: float32, shape: [1], components: [{name: a, unit: rad}]}]\n";
+  struct corpus *corpus;
+  struct contract *contract;
+  struct coverage *coverage;
+  begin();
+  build_f32(builder, "inputs/z", "1", one);
+  build_f32(builder, "outputs/y", "1", one);
+  build_case(builder, &(struct corpus_case){.id = "a"});
+  build_done(builder);
+  ASSERT_OK(contract_parse(text, sizeof text - 1, "c.yaml", ".", &contract));
+  ASSERT_OK(corpus_open(folder, &corpus));
+  ASSERT_OK(coverage_make(corpus, contract, NULL, &coverage));
+  assert_int_equal(coverage->n_notes, 1);
+  assert_non_null(strstr(coverage->notes[0], "case 'a' stores 1 of the 3 draws of 'z'"));
+  coverage_free(coverage);
+  corpus_close(corpus);
+  contract_free(contract);
+  temp_free(folder);
+}
+
+static assay_status load_second_seed(void *argument) {
+  struct case_data *data = NULL;
+  assay_status status = case_load_seed(argument, 0, 1, &data);
+  case_data_free(data);
+  return status;
+}
+
+static void reading_survives_every_failed_allocation(void **state) {
+  (void)state;
+  struct corpus *corpus;
+  begin();
+  for (int seed = 0; seed < 2; seed++) {
+    build_f32(builder, seed == 0 ? "seeds/0/inputs/z" : "seeds/1/inputs/z", "1", seed == 0 ? one : two);
+    build_f32(builder, seed == 0 ? "seeds/0/outputs/y" : "seeds/1/outputs/y", "1", one);
+    build_f32(builder, seed == 0 ? "seeds/0/repeats/0/y" : "seeds/1/repeats/0/y", "1", one);
+  }
+  build_case(builder, &(struct corpus_case){.id = "a"});
+  build_done(builder);
+  ASSERT_OK(corpus_open(folder, &corpus));
+  fail_every_allocation(load_second_seed, corpus);
+  corpus_close(corpus);
+  temp_free(folder);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(names_of_seeds),
       cmocka_unit_test(every_seed_has_its_own_noise_and_answer),
       cmocka_unit_test(a_sequence_of_seeds_has_its_steps_in_every_seed),
       cmocka_unit_test(uneven_seeds_are_refused),
+      cmocka_unit_test(coverage_asks_for_the_draws_of_the_contract),
+      cmocka_unit_test(reading_survives_every_failed_allocation),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

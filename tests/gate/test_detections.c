@@ -402,6 +402,28 @@ static void no_rows_are_an_abstention(void **state) {
   temp_free(folder);
 }
 
+static void no_allocation_that_fails_gives_a_pass(void **state) {
+  (void)state;
+  char *folder = folder_of(&street, 1, TOLERANCE, 0);
+  struct seen other = street;
+  other.boxes[4] += 50;
+  gate_result_free(verify(folder, &other, 1));
+  for (int64_t n = 0;; n++) {
+    struct gate_result *result = NULL;
+    memory_fail_at(n);
+    assay_status status = gate_run(&(struct gate_options){.folder = folder}, &result);
+    int64_t asked = memory_fail_at(-1);
+    assert_true(!assay_status_ok(status) || result->verdict != VERDICT_PASS);
+    gate_result_free(result);
+    if (asked <= n) {
+      ASSERT_OK(status);
+      break;
+    }
+    assay_status_clear(&status);
+  }
+  temp_free(folder);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_not_a_number_overlaps_nothing),
@@ -421,6 +443,7 @@ int main(void) {
       cmocka_unit_test(rows_may_come_in_any_number_and_order),
       cmocka_unit_test(rows_are_held_to_distance_and_target),
       cmocka_unit_test(no_rows_are_an_abstention),
+      cmocka_unit_test(no_allocation_that_fails_gives_a_pass),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
