@@ -26,17 +26,27 @@ static assay_status read_column(struct reader *reader, const struct yaml *node, 
   return status_ok();
 }
 
+/* A scale of 0 takes an element out, as wheels' positions are; one that takes out all of them is a mistake. */
+static assay_status check_factors(struct reader *reader, const struct yaml *node, const char *what,
+                                  enum term_step_kind kind, const double *values, int32_t n) {
+  int32_t zeros = 0;
+  for (int32_t i = 0; i < n; i++) {
+    zeros += values[i] == 0;
+  }
+  if (kind == TERM_DIVIDE && zeros > 0) {
+    return yaml_error(&reader->file, node->mark, "%s is 0; nothing is divided by 0", what);
+  }
+  return kind == TERM_SCALE && zeros == n
+             ? yaml_error(&reader->file, node->mark, "%s is 0; nothing that is measured shows behind it", what)
+             : status_ok();
+}
+
 static assay_status read_factor(struct reader *reader, const struct yaml *node, const char *what,
                                 enum term_step_kind kind, int32_t n_elements, struct steps *steps) {
   const double *values = NULL;
   int32_t n = 0;
   TRY(read_column(reader, node, what, n_elements, &values, &n));
-  for (int32_t i = 0; i < n && kind != TERM_OFFSET; i++) {
-    if (values[i] == 0) {
-      return yaml_error(&reader->file, node->mark, "%s is 0; %s", what,
-                        kind == TERM_SCALE ? "nothing that is measured shows behind it" : "nothing is divided by 0");
-    }
-  }
+  TRY(check_factors(reader, node, what, kind, values, n));
   add(steps, kind, values, NULL, n);
   return status_ok();
 }
