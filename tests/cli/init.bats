@@ -45,3 +45,41 @@ load setup
   place=$(grep -o 'draft/contract.yaml:[0-9]*:[0-9]*' out | head -1)
   fails 2 OPEN_QUESTION "$place" verify draft
 }
+
+@test "init drafts from a deployment file, and names the line of each value" {
+  "$MAKE_POLICY" arm pass
+  cat >joints.yaml <<'END'
+joint_names: [hip, knee]
+END
+  exits 0 init arm/policy.onnx --from joints.yaml -o draft
+  grep -q 'joints: {value: \[hip, knee\], source: joints.yaml:1}' draft/contract.yaml
+  exits 0 init arm/policy.onnx -f joints.yaml --format joints -o draft2
+}
+
+@test "init refuses files of no format, of a format that is none, and that contradict each other" {
+  "$MAKE_POLICY" arm pass
+  echo 'a: 1' >other.yaml
+  echo 'joint_names: [hip, knee]' >joints.yaml
+  echo 'joint_names: [knee, hip]' >turned.yaml
+  fails 2 IMPORT_FORMAT "other.yaml: the content is of no format" init arm/policy.onnx --from other.yaml -o draft
+  fails 2 IMPORT_FORMAT "'joint' is no format" init arm/policy.onnx --from joints.yaml --format joint -o draft
+  fails 2 FILE_MISSING "absent.yaml" init arm/policy.onnx --from absent.yaml -o draft
+  fails 2 IMPORT_CONFLICT "turned.yaml:1: number 1 of the joints is 'knee' here" \
+    init arm/policy.onnx --from joints.yaml --from turned.yaml -o draft
+  [ ! -e draft ]
+}
+
+@test "init tells why a question is open" {
+  "$MAKE_POLICY" arm pass
+  cat >deploy.yaml <<'END'
+joint_ids_map: [0, 1]
+observations: {base_ang_vel: {params: {}, scale: [1, 1, 1]}}
+actions: {JointPositionAction: {scale: [1, 1], offset: [0, 0], clip: null, joint_ids: null}}
+END
+  assay init arm/policy.onnx --from deploy.yaml -o draft --json
+  if [ "$code" -eq 0 ]; then
+    grep -q '"reason": "the 2 names in the order' out
+  else
+    grep -q 'IMPORT_INVALID' err
+  fi
+}
