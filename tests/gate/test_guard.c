@@ -5,6 +5,7 @@
 
 #include "contract/checks.h"
 #include "corpus/run_folder.h"
+#include "gate/time_check.h"
 #include "policy_builder.h"
 #include "support.h"
 
@@ -341,6 +342,58 @@ static void invalid_cases_of_time_get_their_code(void **state) {
   }
 }
 
+/* The sensors of an observation that is made of terms have times of their own. */
+static void sensors_of_terms_have_times(void **state) {
+  (void)state;
+  static const char text[] =
+      "assay: 1\npolicy: p\nmodel: m.onnx\n"
+      "inputs:\n  - name: obs\n    dtype: float32\n    shape: [1, 2]\n    max_age_ms: 50\n    frozen_after: 2\n    "
+      "terms:\n"
+      "      - {name: gyro, elements: [x], unit: rad/s}\n      - {name: joint, elements: [q], unit: rad}\n"
+      "outputs: [{name: y, dtype: float32, shape: [1], components: [{name: a, unit: rad}]}]\n"
+      "freshness: {max_skew_ms: 30}\n";
+  struct contract *terms;
+  ASSERT_OK(contract_parse(text, sizeof text - 1, "c.yaml", ".", &terms));
+  static const double now[] = {1000, 1020, 1040}, live[] = {1000, 1020, 1040};
+  static const struct {
+    double gyro[3];
+    assay_code refusal;
+    int64_t step; /* of the refusal */
+  } ways[] = {
+      {{1000, 1020, 1040}, ASSAY_OK, -1},
+      {{960, 1020, 1040}, ASSAY_INPUT_SKEW, 0},
+      {{940, 1020, 1040}, ASSAY_INPUT_STALE, 0},
+      {{1000, 1021, 1040}, ASSAY_INPUT_FUTURE, 1},
+      {{1000, 999, 1040}, ASSAY_INPUT_BACKWARDS, 1},
+      {{1000, 1000, 1000}, ASSAY_INPUT_FROZEN, 2},
+  };
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    /* A frozen sensor lags behind at once; only then is skew allowed. */
+    terms->max_skew_ms = ways[i].refusal == ASSAY_INPUT_FROZEN ? 0 : 30;
+    const struct case_time times[] = {{"gyro", {3, ways[i].gyro}}, {"joint", {3, live}}};
+    const struct corpus_case entry = {.id = "c", .sequence = true, .now_ms = {3, now}, .n_times = 2, .times = times};
+    struct arena scratch = {0};
+    struct input_watch watches[1] = {{0}};
+    for (int64_t step = 0; step < 3; step++) {
+      float values[2] = {(float)step, 0};
+      assay_tensor obs = {.dtype = ASSAY_FLOAT32, .rank = 2, .dims = {1, 2}, .data = values, .bytes = sizeof values};
+      const struct fed_input input = {"obs", &obs, (double)NAN};
+      assay_status refusal;
+      ASSERT_OK(time_check_step(terms, &entry, step, &(struct fed_inputs){&input, 1}, watches, &scratch, &refusal));
+      if (refusal.code != (step == ways[i].step ? ways[i].refusal : ASSAY_OK)) {
+        print_error("way %zu, step %lld: %s\n", i, (long long)step, assay_status_sentence(refusal));
+      }
+      assert_int_equal(refusal.code, step == ways[i].step ? ways[i].refusal : ASSAY_OK);
+      assay_status_clear(&refusal);
+      if (step == ways[i].step) {
+        break;
+      }
+    }
+    arena_free(&scratch);
+  }
+  contract_free(terms);
+}
+
 /* The same times in a case that expects an answer make it no reference. */
 static void a_golden_case_may_not_be_frozen(void **state) {
   (void)state;
@@ -365,6 +418,7 @@ int main(void) {
       cmocka_unit_test(a_result_is_as_old_as_its_oldest_input),
       cmocka_unit_test(names_that_nobody_checks_are_wrong_input),
       cmocka_unit_test(invalid_cases_of_time_get_their_code),
+      cmocka_unit_test(sensors_of_terms_have_times),
       cmocka_unit_test(a_golden_case_may_not_be_frozen),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
