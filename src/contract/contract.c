@@ -126,6 +126,7 @@ static assay_status read_contract(struct reader *reader) {
   TRY(check_added(reader));
   TRY(check_input_roles(reader));
   TRY(read_terms(reader));
+  stages_meet_terms(reader);
   TRY(resolve_detections(reader));
   if (reader->contract->p99_ms > reader->contract->period_ms && reader->contract->period_ms > 0) {
     const struct yaml *p99 = yaml_get(yaml_get(reader->file.root, "timing"), "p99_ms");

@@ -79,6 +79,8 @@ ASSAY_MUST_CHECK assay_status read_external(struct reader *reader, const struct 
 ASSAY_MUST_CHECK assay_status read_states(struct reader *reader, const struct yaml *node);
 /* After inputs, outputs and states. */
 ASSAY_MUST_CHECK assay_status read_stages(struct reader *reader, const struct yaml *node);
+/* After the terms: those of the same step take what a stage gives. */
+void stages_meet_terms(struct reader *reader);
 /* Of an input's terms, what sensors measure: outputs may add it. read_terms puts all terms in their place. */
 ASSAY_MUST_CHECK assay_status read_sensor_terms(struct reader *reader, const struct yaml *node,
                                                 struct contract_input *input);

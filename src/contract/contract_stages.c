@@ -5,6 +5,7 @@
 
 #include "contract/contract_reader.h"
 #include "contract/stages.h"
+#include "contract/terms.h"
 
 /* A mapping of names, such as {mlp_input: history}. */
 static assay_status read_links(struct reader *reader, const struct yaml *node, const char *what,
@@ -314,18 +315,14 @@ static assay_status describe_inner(struct reader *reader, struct contract_output
 }
 
 static assay_status mark_inner(struct reader *reader, const struct contract_stage *stages, int32_t count) {
-  struct contract *contract = reader->contract;
-  struct contract_output *outputs;
-  ARENA_NEW(reader->arena, outputs, contract->n_outputs + 1);
-  for (int32_t i = 0; i < contract->n_outputs; i++) {
-    outputs[i] = contract->outputs[i];
+  struct contract_output *outputs = (struct contract_output *)reader->contract->outputs; /* still being read */
+  for (int32_t i = 0; i < reader->contract->n_outputs; i++) {
     bool bare = outputs[i].n_components == 0; /* the files will tell whether a stage takes it */
     outputs[i].is_inner = bare || is_taken(stages, count, outputs[i].name);
     if (bare) {
       TRY(describe_inner(reader, &outputs[i]));
     }
   }
-  contract->outputs = outputs;
   return status_ok();
 }
 
@@ -356,4 +353,26 @@ assay_status read_stages(struct reader *reader, const struct yaml *node) {
   *all = (struct contract_stages){node->count, stages};
   reader->contract->stages = all;
   return mark_inner(reader, stages, node->count);
+}
+
+/* An output that a term takes in the same step. */
+static bool is_late(const struct contract *contract, const char *output) {
+  for (int32_t i = 0; i < contract->n_inputs; i++) {
+    const struct contract_terms *terms = contract->inputs[i].terms;
+    for (int32_t t = 0; terms != NULL && t < terms->n_terms; t++) {
+      const struct contract_term *term = &terms->terms[t];
+      if (term->source == TERM_OUTPUT && term->lag == 0 && text_equal(term->output, output)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+void stages_meet_terms(struct reader *reader) {
+  struct contract *contract = reader->contract;
+  struct contract_output *outputs = (struct contract_output *)contract->outputs; /* still being read */
+  for (int32_t i = 0; i < contract->n_outputs && contract->stages != NULL; i++) {
+    outputs[i].is_inner = outputs[i].is_inner || is_late(contract, outputs[i].name);
+  }
 }

@@ -70,6 +70,11 @@ struct stage_item { /* one of for_each */
   bool is_input;
   int32_t index; /* an input of the contract, or a value */
 };
+/* An input of the contract that this stage takes and that has a term which an earlier stage answers in the same step.
+ */
+struct stage_late {
+  int32_t input, value;
+};
 /* One output of a stage's file. */
 struct stage_gift {
   const char *tensor;
@@ -91,10 +96,11 @@ struct stage_value {
 };
 struct bound_stage {
   const struct contract_stage *stage;
-  int32_t n_feeds, n_items, n_gifts;
+  int32_t n_feeds, n_items, n_gifts, n_late;
   const struct stage_feed *feeds;
   const struct stage_item *items;
   const struct stage_gift *gifts;
+  const struct stage_late *late;
 };
 struct bound_stages {
   const struct contract *contract;

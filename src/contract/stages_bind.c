@@ -101,26 +101,47 @@ static assay_status misfit(const struct wiring *wiring, int32_t s, struct mark m
 }
 
 static void take_value(struct wiring *wiring, int32_t value) {
-  wiring->values[value].taken = true;
-  if (wiring->values[value].output >= 0) {
-    wiring->inner[wiring->values[value].output] = true;
+  struct stage_value *given = &wiring->values[value];
+  given->taken = true;
+  if (given->output >= 0) {
+    wiring->inner[given->output] = true;
   }
 }
 
-/* Terms of an input may be what an earlier stage answers in the same step. */
-static assay_status take_terms(struct wiring *wiring, int32_t s, const struct contract_input *input) {
-  for (int32_t t = 0; input->terms != NULL && t < input->terms->n_terms; t++) {
-    const struct contract_term *term = &input->terms->terms[t];
-    if (term->source != TERM_OUTPUT || term->lag != 0) {
+static assay_status add_late(struct wiring *wiring, int32_t s, int32_t input, int32_t value) {
+  struct bound_stage *stage = &wiring->stages[s];
+  struct stage_late *late;
+  for (int32_t i = 0; i < stage->n_late; i++) {
+    if (stage->late[i].input == input && stage->late[i].value == value) {
+      return status_ok(); /* two terms of one output */
+    }
+  }
+  ARENA_NEW(wiring->arena, late, stage->n_late + 1);
+  for (int32_t i = 0; i < stage->n_late; i++) {
+    late[i] = stage->late[i];
+  }
+  late[stage->n_late++] = (struct stage_late){input, value};
+  stage->late = late;
+  take_value(wiring, value);
+  return status_ok();
+}
+
+/* The terms of an input that an earlier stage answers. */
+static assay_status wire_terms(struct wiring *wiring, int32_t s, int32_t input) {
+  const struct contract *contract = wiring->contract;
+  const struct contract_terms *terms = contract->inputs[input].terms;
+  for (int32_t t = 0; terms != NULL && t < terms->n_terms; t++) {
+    const struct contract_term *term = &terms->terms[t];
+    if (term->source != TERM_OUTPUT || term->lag > 0) {
       continue;
     }
     int32_t value = find_value(wiring, term->output);
     if (value < 0) {
-      return contract_fault(wiring->contract, term->mark, ASSAY_CONTRACT_MISMATCH,
+      return contract_fault(contract, term->mark, ASSAY_CONTRACT_MISMATCH,
                             "term '%s' of input '%s' is the '%s' of the same step, which no stage before '%s' gives",
-                            term->name, input->name, term->output, wiring->contract->stages->items[s].name);
+                            term->name, contract->inputs[input].name, term->output, contract->stages->items[s].name);
     }
-    take_value(wiring, value);
+    TRY(add_late(wiring, s, input, value));
   }
   return status_ok();
 }
@@ -135,14 +156,14 @@ static assay_status wire(struct wiring *wiring, int32_t s, const char *name, str
   if (input >= 0) {
     struct side side = side_of_input(&contract->inputs[input]);
     wiring->used[input] = true;
-    TRY(take_terms(wiring, s, &contract->inputs[input]));
+    TRY(wire_terms(wiring, s, input));
     return side_fit(contract, &side, to, wiring->paths[s]);
   }
   if (value < 0) {
     return status_ok();
   }
-  take_value(wiring, value);
   const struct stage_value *given = &wiring->values[value];
+  take_value(wiring, value);
   return tensors_fit(given->dtype, given->rank, given->dims, to)
              ? status_ok()
              : misfit(wiring, s, mark, to, name, given->dtype, given->rank, given->dims);

@@ -119,6 +119,11 @@ static bool fed_by_reference(const struct stage_drift *drift, const struct item 
       }
     }
   }
+  for (int32_t i = 0; i < bound->n_late; i++) {
+    if (answer_find_inner(reference, step, stages->values[bound->late[i].value].name) == NULL) {
+      return false;
+    }
+  }
   for (int32_t i = 0; i < bound->n_items; i++) {
     const struct stage_item *each = &bound->items[i];
     if (!each->is_input && answer_find_inner(reference, step, stages->values[each->index].name) == NULL) {
@@ -312,6 +317,9 @@ static const struct item *upstream(const struct stage_drift *drift, int32_t s) {
       if (!bound->items[i].is_input) {
         come_by(&way, bound->items[i].index);
       }
+    }
+    for (int32_t i = 0; i < bound->n_late && way.reached[s]; i++) {
+      come_by(&way, bound->late[i].value);
     }
   }
   return way.worst;

@@ -39,6 +39,20 @@ assay_status held_copy(struct held *held, const assay_tensor *tensor, const char
   return status_ok();
 }
 
+assay_status held_widen(struct held *held, const assay_tensor *tensor) {
+  int64_t count = tensor_count(tensor);
+  size_t bytes;
+  if (!size_mul((size_t)count, sizeof(double), &bytes)) {
+    return status_no_memory((size_t)count);
+  }
+  TRY(hold_shape(held, tensor, tensor->dims, tensor->rank, bytes));
+  held->tensor.dtype = ASSAY_FLOAT64;
+  for (int64_t i = 0; i < count; i++) {
+    tensor_set(&held->tensor, i, tensor_get(tensor, i));
+  }
+  return status_ok();
+}
+
 assay_status held_join(const struct contract_stage *stage, const struct held *parts, int32_t count, const char *name,
                        struct held *out) {
   const assay_tensor *first = &parts[0].tensor;

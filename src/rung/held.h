@@ -13,6 +13,7 @@ struct held {
   bool there;
 };
 ASSAY_MUST_CHECK assay_status held_copy(struct held *held, const assay_tensor *tensor, const char *name);
+ASSAY_MUST_CHECK assay_status held_widen(struct held *held, const assay_tensor *tensor); /* float32 to float64 */
 /* The parts side by side, as the stage joins them; they have one shape but for the axis of a concatenation. */
 ASSAY_MUST_CHECK assay_status held_join(const struct contract_stage *stage, const struct held *parts, int32_t count,
                                         const char *name, struct held *out);

@@ -4,6 +4,7 @@
 #include "rung/staged_rung.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ struct stage {
   struct held *turns;  /* [n_gifts][repeat - 1] of a loop: what was carried */
   const char **labels; /* the same: NAME@1, ... */
   struct held *times;  /* [repeat] */
-  struct held *filled; /* [n_feeds] inputs with what earlier stages answered in their terms */
+  struct held *filled; /* [n_feeds] inputs that an earlier stage's answer was put into */
   struct rung_tensor *inputs;
 };
 
@@ -69,34 +70,34 @@ static assay_status from_value(const struct staged_rung *self, const struct rung
                            self->plan->stages[s].stage->name);
 }
 
-static bool is_of_this_step(const struct contract_term *term) {
-  return term->source == TERM_OUTPUT && term->lag == 0;
+static assay_status fill_one(struct staged_rung *self, const struct rung_call *call, int32_t s,
+                             const struct stage_late *late, struct held *held, const assay_tensor **tensor) {
+  const struct contract *contract = self->plan->contract;
+  const struct contract_input *input = &contract->inputs[late->input];
+  const assay_tensor *answer;
+  struct fed_input *measured;
+  TRY(from_value(self, call, s, late->value, &answer));
+  ARENA_NEW(&self->scratch, measured, call->n_inputs + 1);
+  for (int32_t i = 0; i < call->n_inputs; i++) {
+    measured[i] = (struct fed_input){call->inputs[i].name, &call->inputs[i].tensor, (double)NAN};
+  }
+  struct fed_inputs fed = {measured, (size_t)call->n_inputs};
+  bool widen = answer->dtype == ASSAY_FLOAT64 && (*tensor)->dtype == ASSAY_FLOAT32; /* a stage that computed in fp64 */
+  if (*tensor != &held->tensor) {
+    TRY(widen ? held_widen(held, *tensor) : held_copy(held, *tensor, input->name));
+    *tensor = &held->tensor;
+  }
+  return observe_fill(contract, input, self->plan->values[late->value].name, answer, &fed, &held->tensor);
 }
 
-/* An input with terms that earlier stages answer in this step gets their answers, in a copy. */
-static assay_status fill_terms(const struct staged_rung *self, const struct rung_call *call, int32_t s, int32_t f,
-                               int32_t index, const assay_tensor **from) {
-  const struct contract *contract = self->plan->contract;
-  const struct contract_input *input = &contract->inputs[index];
-  struct held *filled = &self->stages[s].filled[f];
-  bool copied = false;
-  for (int32_t t = 0; input->terms != NULL && t < input->terms->n_terms; t++) {
-    const struct contract_term *term = &input->terms->terms[t];
-    if (!is_of_this_step(term)) {
-      continue;
+/* An input some of whose terms earlier stages answer: a copy with their answers put in. */
+static assay_status fill_late(struct staged_rung *self, const struct rung_call *call, int32_t s, int32_t input,
+                              struct held *held, const assay_tensor **tensor) {
+  const struct bound_stage *bound = self->stages[s].bound;
+  for (int32_t i = 0; i < bound->n_late; i++) {
+    if (bound->late[i].input == input) {
+      TRY(fill_one(self, call, s, &bound->late[i], held, tensor));
     }
-    int32_t value = 0;
-    while (value < self->plan->n_values && strcmp(self->plan->values[value].name, term->output) != 0) {
-      value++;
-    }
-    const assay_tensor *answer = NULL;
-    TRY(from_value(self, call, s, value, &answer));
-    if (!copied) {
-      TRY(held_copy(filled, *from, input->name));
-      copied = true;
-    }
-    TRY(observe_fill(contract, input, term->output, answer, NULL, &filled->tensor));
-    *from = &filled->tensor;
   }
   return status_ok();
 }
@@ -122,7 +123,7 @@ static assay_status from_turn(const struct staged_rung *self, const struct rung_
 }
 
 /* What every input of the stage's file is fed at this item of for_each and this turn of a loop. */
-static assay_status gather(const struct staged_rung *self, const struct rung_call *call, int32_t s, int32_t item,
+static assay_status gather(struct staged_rung *self, const struct rung_call *call, int32_t s, int32_t item,
                            int32_t turn) {
   struct stage *stage = &self->stages[s];
   for (int32_t f = 0; f < stage->bound->n_feeds; f++) {
@@ -140,7 +141,7 @@ static assay_status gather(const struct staged_rung *self, const struct rung_cal
       TRY(from_turn(self, call, stage, feed->carry, turn - 1, &from));
     } else if (is_input) {
       TRY(from_input(self, call, index, &from));
-      TRY(fill_terms(self, call, s, f, index, &from));
+      TRY(fill_late(self, call, s, index, &stage->filled[f], &from));
     } else {
       TRY(from_value(self, call, s, index, &from));
     }
@@ -453,8 +454,8 @@ static void staged_close(struct rung *rung) {
     int32_t repeat = bound->stage->repeat;
     held_free(self->stages[s].parts, bound->n_gifts * bound->n_items);
     held_free(self->stages[s].turns, repeat > 0 ? bound->n_gifts * (repeat - 1) : 0);
-    held_free(self->stages[s].filled, bound->n_feeds);
     held_free(self->stages[s].times, repeat);
+    held_free(self->stages[s].filled, bound->n_feeds);
     rung_close(self->stages[s].rung);
   }
   arena_free(&self->scratch);
@@ -490,11 +491,11 @@ static assay_status make_stage(struct staged_rung *self, int32_t s) {
   const struct bound_stage *bound = stage->bound = &self->plan->stages[s];
   int32_t repeat = bound->stage->repeat, turns = repeat > 0 ? repeat - 1 : 0;
   ARENA_NEW(&self->arena, stage->inputs, bound->n_feeds + 1);
+  ARENA_NEW(&self->arena, stage->filled, bound->n_feeds + 1);
   ARENA_NEW(&self->arena, stage->parts, bound->n_gifts * bound->n_items + 1);
   ARENA_NEW(&self->arena, stage->turns, bound->n_gifts * turns + 1);
   ARENA_NEW(&self->arena, stage->labels, bound->n_gifts * turns + 1);
   ARENA_NEW(&self->arena, stage->times, repeat + 1);
-  ARENA_NEW(&self->arena, stage->filled, bound->n_feeds + 1);
   for (int32_t g = 0; g < bound->n_gifts; g++) {
     for (int32_t t = 0; bound->gifts[g].carried && t < turns; t++) {
       const char *label =
