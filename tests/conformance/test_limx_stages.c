@@ -293,11 +293,59 @@ static void refused(const char *from, const char *to, const char *part) {
 
 static void stages_wired_to_the_wrong_input_are_refused(void **state) {
   (void)state;
-  refused("inputs: {mlp_input: history}", "inputs: {mlp_input: obs}", "no stage before 'encoder' gives it");
+  refused("inputs: {mlp_input: history}", "inputs: {mlp_input: obs}", "which no stage before 'encoder' gives");
   refused("inputs: {mlp_input: obs}", "inputs: {mlp_input: history}", "input 'history' has shape [300] here, but [36]");
   refused("model: encoder.onnx", "model: policy.onnx", "input 'history' has shape [300] here, but [36]");
   refused("outputs: {mlp_output: latent}", "outputs: {mlp_output: latents}",
-          "is answered by 'latent' in the same step, but no stage before 'actor' gives it");
+          "is the 'latent' of the same step, which no stage before 'actor' gives");
+}
+
+/* From the sensors alone: assay builds both observations, puts the latent in between the files, and feeds the action
+ * back. */
+static void it_walks_sixty_steps_in_a_closed_loop(void **state) {
+  (void)state;
+  char *folder = folder_with(SENSORS, NULL, NULL);
+  struct gate_result *result = verify(folder);
+  if (result->verdict != VERDICT_PASS) {
+    say_all(result);
+  }
+  assert_int_equal(result->verdict, VERDICT_PASS);
+  assert_int_equal(stage_of(result, "latent")->n, STEPS * LATENT);
+  assert_int_equal(stage_of(result, "action")->n, STEPS * JOINTS);
+  if (!(stage_of(result, "action")->ran < 1e-4)) { /* sin and cos differ in the last bit */
+    fail_msg("the closed loop is off by %g after %d steps", stage_of(result, "action")->ran, STEPS);
+  }
+  gate_result_free(result);
+  temp_free(folder);
+}
+
+/* Stored and rebuilt observations agree, apart from the latent, which is the rung's own. */
+static void rebuilt_observations_are_the_stored_ones(void **state) {
+  (void)state;
+  char *folder = folder_with(SENSORS | OBSERVATIONS, NULL, NULL);
+  struct gate_result *result = verify(folder);
+  if (result->verdict != VERDICT_PASS) {
+    say_all(result);
+  }
+  assert_int_equal(result->verdict, VERDICT_PASS);
+  gate_result_free(result);
+  temp_free(folder);
+}
+
+static void a_reversed_history_is_caught(void **state) {
+  (void)state;
+  rejects(SENSORS, "order: oldest_first", "order: newest_first");
+  rejects(SENSORS | OBSERVATIONS, "order: oldest_first", "order: newest_first");
+}
+
+static void a_decoded_action_fed_back_is_caught(void **state) {
+  (void)state;
+  rejects(SENSORS, "space: raw, lag: 1}, history: 10", "space: decoded, lag: 1}, history: 10");
+}
+
+static void a_wrong_phase_is_caught(void **state) {
+  (void)state;
+  rejects(SENSORS, "start: 0.04", "start: 0");
 }
 
 int main(void) {
@@ -308,6 +356,11 @@ int main(void) {
   walk_by_hand();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_two_files_are_one_policy),
+      cmocka_unit_test(it_walks_sixty_steps_in_a_closed_loop),
+      cmocka_unit_test(rebuilt_observations_are_the_stored_ones),
+      cmocka_unit_test(a_reversed_history_is_caught),
+      cmocka_unit_test(a_decoded_action_fed_back_is_caught),
+      cmocka_unit_test(a_wrong_phase_is_caught),
       cmocka_unit_test(the_encoders_answer_in_another_order_is_caught),
       cmocka_unit_test(stages_wired_to_the_wrong_input_are_refused),
   };

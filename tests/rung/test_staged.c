@@ -322,6 +322,46 @@ static void one_stage_in_another_precision_is_invalid(void **state) {
                "asked for precision fp32, but encoder: fp32, actor: fp16 ran");
 }
 
+/* An observation with a term that the encoder answers in the same step. */
+static void an_earlier_answer_is_put_into_the_observation(void **state) {
+  (void)state;
+  linear(temp_path(folder, "e.onnx"), "x", "y", "2", 10, 1);
+  linear(temp_path(folder, "a.onnx"), "o", "out", "3", 1, 0);
+  bind(
+      "assay: 1\npolicy: p\ninputs:\n  - {name: x, dtype: float32, shape: [2]}\n"
+      "  - name: obs\n    dtype: float32\n    shape: [3]\n    terms:\n"
+      "      - {name: speed, elements: [v], unit: m/s}\n"
+      "      - {name: latent, from: {output: latent, lag: 0}, scale: 2, clip: [-30, 30]}\n"
+      "outputs:\n  - {name: latent, dtype: float32, shape: [2], components: [{name: z, count: 2, unit: '1'}]}\n"
+      "  - {name: action, dtype: float32, shape: [3], components: [{name: a, count: 3, unit: rad}]}\nstages:\n"
+      "  - {name: encoder, model: e.onnx, outputs: {y: latent}}\n"
+      "  - {name: actor, model: a.onnx, inputs: {o: obs}, outputs: {out: action}}\n");
+  assert_true(contract->outputs[0].is_inner);
+  assert_true(bound->inner[0]);
+  float x[2] = {1, 2}, obs[3] = {7, 0, 0}, latent[2] = {-3, 4};
+  struct rung_tensor inputs[2] = {fed("obs", obs, 3), fed("x", x, 2)}, given = fed("latent", latent, 2);
+  struct rung_call call = {.case_id = "c", .inputs = inputs, .n_inputs = 2};
+  struct rung_answer answer;
+  struct rung_request request = request_of();
+  ASSERT_OK(rung_open(&request, &rung));
+  ASSERT_OK(rung_run(rung, &call, &answer));
+  const float *action = value_of(answer.outputs, answer.n_outputs, "action");
+  assert_true(action[0] == 7 && action[1] == 22 && action[2] == 30); /* 2 x 21, clipped */
+  assert_true(obs[1] == 0);                                          /* what was fed stays as it is */
+  call.given = &given;
+  call.n_given = 1;
+  ASSERT_OK(rung_run(rung, &call, &answer));
+  action = value_of(answer.outputs, answer.n_outputs, "action");
+  assert_true(action[1] == -6 && action[2] == 8);
+  rung_close(rung);
+  request.precision = "fp64"; /* what is between the stages stays wide */
+  ASSERT_OK(rung_open(&request, &rung));
+  call.n_given = 0;
+  ASSERT_OK(rung_run(rung, &call, &answer));
+  assert_int_equal(answer.outputs[answer.n_outputs - 1].tensor.dtype, ASSAY_FLOAT64);
+  assert_true(tensor_get(&answer.outputs[answer.n_outputs - 1].tensor, 1) == 22);
+}
+
 static bool always(const struct rung_request *request) { return request->stages != NULL; }
 
 static void a_runtime_that_answers_for_the_whole_is_opened_once(void **state) {
@@ -371,6 +411,7 @@ int main(void) {
       STAGED(for_each_stacks_on_a_new_axis),
       STAGED(stages_that_disagree_are_told_apart),
       STAGED(one_stage_in_another_precision_is_invalid),
+      STAGED(an_earlier_answer_is_put_into_the_observation),
       STAGED(a_runtime_that_answers_for_the_whole_is_opened_once),
       STAGED(the_failing_stage_is_named),
   };
