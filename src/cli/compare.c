@@ -1,6 +1,7 @@
 /* `assay compare A B`: drift between two recorded runs, matched by name. */
 #include "cli/cli.h"
 #include "core/text.h"
+#include "corpus/sealed_register.h"
 #include "gate/gate.h"
 #include "report/report.h"
 
@@ -38,7 +39,12 @@ int command_compare(struct cli *cli, int argc, char **argv) {
     return cli_finish(status_make(ASSAY_USAGE, NULL, "compare takes two run folders; see `assay compare --help`"));
   }
   struct gate_result *result = NULL;
-  status = gate_compare(argv[0], argv[1], contract, &result);
+  for (int i = 0; i < 2 && assay_status_ok(status); i++) {
+    status = sealed_path_check(argv[i]);
+  }
+  if (assay_status_ok(status)) {
+    status = gate_compare(argv[0], argv[1], contract, &result);
+  }
   if (assay_status_ok(status) && report != NULL) {
     status = report_write(result, report);
   }

@@ -9,6 +9,7 @@ int corpus_new_command(struct cli *cli, int argc, char **argv);
 int corpus_add_command(struct cli *cli, int argc, char **argv);
 int corpus_import_command(struct cli *cli, int argc, char **argv);
 int corpus_show_command(struct cli *cli, int argc, char **argv);
+int corpus_seal_command(struct cli *cli, int argc, char **argv);
 
 enum { CASE_LABELS_MAX = 64 };
 

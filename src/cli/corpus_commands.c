@@ -1,4 +1,4 @@
-/* `assay corpus new | add | import | show`: makes and examines corpora. Here: finding the subcommand, `new`,
+/* `assay corpus new | add | import | show | seal`: makes and examines corpora. Here: finding the subcommand, `new`,
  * and what the subcommands share. */
 #include <math.h>
 #include <stdlib.h>
@@ -17,11 +17,12 @@ static const struct subcommand subcommands[] = {
     {"add", "corpus add", "add cases: .npz files, or one case of .npy files", corpus_add_command},
     {"import", "corpus import", "add recordings: folders, ONNX test data, HDF5 episodes", corpus_import_command},
     {"show", "corpus show", "show what a corpus covers and what it cannot tell", corpus_show_command},
+    {"seal", "corpus seal", "write the digests of a sealed corpus into the register", corpus_seal_command},
 };
 enum { SUBCOMMAND_COUNT = sizeof subcommands / sizeof subcommands[0] };
 
 static void print_subcommands(FILE *out) {
-  fputs("usage: assay corpus new|add|import|show FOLDER [options]\n\nMakes and examines corpora.\n\n", out);
+  fputs("usage: assay corpus new|add|import|show|seal FOLDER [options]\n\nMakes and examines corpora.\n\n", out);
   for (int i = 0; i < SUBCOMMAND_COUNT; i++) {
     fprintf(out, "  %-8s %s\n", subcommands[i].name, subcommands[i].summary);
   }
@@ -43,8 +44,8 @@ int command_corpus(struct cli *cli, int argc, char **argv) {
       return subcommands[i].run(cli, argc - 1, argv + 1);
     }
   }
-  return cli_finish(
-      status_make(ASSAY_USAGE, NULL, "corpus has no subcommand '%s'; there are new, add, import and show", argv[1]));
+  return cli_finish(status_make(ASSAY_USAGE, NULL,
+                                "corpus has no subcommand '%s'; there are new, add, import, show and seal", argv[1]));
 }
 
 /* --- new --------------------------------------------------------------- */

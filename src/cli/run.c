@@ -10,6 +10,7 @@
 #include "core/hash.h"
 #include "core/text.h"
 #include "corpus/run_folder.h"
+#include "corpus/sealed_register.h"
 #include "engine/engine.h"
 #include "tensor/npy.h"
 #include "tensor/npz.h"
@@ -44,6 +45,7 @@ static assay_status read_input(struct job *job, const char *argument) {
   if (name == NULL || digest == NULL) {
     return status_no_memory(strlen(argument));
   }
+  TRY(sealed_path_check(equals + 1));
   TRY(npy_read(equals + 1, &job->tensors[job->n_feeds]));
   job->feeds[job->n_feeds] = (struct named_tensor){name, &job->tensors[job->n_feeds]};
   job->digests[job->n_feeds++] = digest;

@@ -404,6 +404,19 @@ assay_status corpus_open(const char *folder, struct corpus **out) {
       "this corpus is sealed: only the final evaluation may look at it; use a golden or calibration corpus");
 }
 
+assay_status corpus_open_sealed(const char *folder, struct corpus **out) {
+  TRY(corpus_open_to_write(folder, out));
+  enum corpus_role role = (*out)->role;
+  if (role == CORPUS_SEALED) {
+    return status_ok();
+  }
+  corpus_close(*out);
+  *out = NULL;
+  return status_make(ASSAY_CORPUS_ROLE, folder,
+                     "the corpus has the role %s; a sealed set is made with `assay corpus new --role sealed`",
+                     corpus_role_name(role));
+}
+
 void corpus_close(struct corpus *corpus) {
   if (corpus != NULL) {
     arena_free(&corpus->arena);

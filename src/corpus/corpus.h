@@ -104,6 +104,9 @@ struct corpus {
 ASSAY_MUST_CHECK assay_status corpus_open(const char *folder, struct corpus **out);
 /* The same for those who add cases to a corpus of any role; never to compare or learn. */
 ASSAY_MUST_CHECK assay_status corpus_open_to_write(const char *folder, struct corpus **out);
+/* A sealed one, for the final evaluation and for sealing, and for nothing else; CORPUS_ROLE when it has another role.
+ */
+ASSAY_MUST_CHECK assay_status corpus_open_sealed(const char *folder, struct corpus **out);
 void corpus_close(struct corpus *corpus); /* NULL is harmless */
 const char *corpus_role_name(enum corpus_role role);
 /* CORPUS_GOLDEN... of that name; CORPUS_ROLE_COUNT when there is none. */

@@ -14,6 +14,7 @@
 #include "corpus/case_seeds.h"
 #include "corpus/case_times.h"
 #include "corpus/corpus_list.h"
+#include "corpus/sealed_register.h"
 
 enum { FORMAT_VERSION = 1, FILE_NAME_LONGEST = 255 };
 static const char corpus_file[] = "corpus.yaml";
@@ -28,6 +29,7 @@ struct corpus_editor {
   char index_digest[HASH_TEXT_SIZE]; /* of corpus.yaml as it stood when it was opened */
   char **written;                    /* paths of files that abandoning takes back */
   int32_t n_written, written_capacity;
+  struct sealed_register *sealed; /* of the policy folder; NULL: there is none, or this corpus is sealed itself */
 };
 
 /* --- corpus.yaml ------------------------------------------------------- */
@@ -199,6 +201,7 @@ assay_status corpus_new(const char *folder, const struct corpus_head *head) {
 
 static void editor_free(struct corpus_editor *editor) {
   corpus_close(editor->corpus);
+  sealed_register_free(editor->sealed);
   memory_free(editor->cases);
   memory_free(editor->dtypes);
   memory_free(editor->written);
@@ -223,6 +226,9 @@ static assay_status editor_begin(struct corpus_editor *editor, const char *folde
   assay_status_clear(&hashed); /* opening says better what is wrong */
   TRY(corpus_open_to_write(folder, &editor->corpus));
   const struct corpus *corpus = editor->corpus;
+  if (corpus->role != CORPUS_SEALED) {
+    TRY(sealed_register_beside(folder, &editor->sealed));
+  }
   for (int32_t i = 0; i < corpus->n_cases; i++) {
     LIST_ROOM(editor->cases, editor->n_cases, editor->cases_capacity);
     editor->cases[editor->n_cases++] = corpus->cases[i];
@@ -367,6 +373,9 @@ static assay_status append_checked(struct corpus_editor *editor, struct corpus_c
   for (int32_t seed = 0; seed < n_seeds && assay_status_ok(status); seed++) {
     struct case_data *data = NULL;
     status = case_load_seed(&view, editor->n_cases - 1, seed, &data);
+    if (assay_status_ok(status)) {
+      status = sealed_register_check(editor->sealed, path, entry, data);
+    }
     n_seeds = data != NULL && data->n_seeds > 0 ? data->n_seeds : 1;
     case_data_free(data);
   }
@@ -502,9 +511,14 @@ static assay_status copy_file(const char *from, const char *to) {
   return status;
 }
 
+assay_status corpus_edit_source(const struct corpus_editor *editor, const char *path) {
+  return editor->corpus->role == CORPUS_SEALED ? status_ok() : sealed_path_check(path);
+}
+
 assay_status corpus_edit_copy(struct corpus_editor *editor, const struct corpus_case *entry, const char *from) {
   struct corpus_case added = *entry;
   char *path;
+  TRY(corpus_edit_source(editor, from));
   TRY(check_id(editor, entry->id));
   TRY(copy_case(editor, &added));
   TRY(choose_file(editor, &added, &path));

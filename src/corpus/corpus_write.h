@@ -23,6 +23,8 @@ const struct corpus *corpus_edited(const struct corpus_editor *editor); /* as it
  * entry->file is NULL, and the name is made of the id. Arrays are named with their prefix. */
 ASSAY_MUST_CHECK assay_status corpus_edit_add(struct corpus_editor *editor, const struct corpus_case *entry,
                                               const struct npz_entry *arrays, size_t count);
+/* CORPUS_SEALED when the file is a sealed corpus' and this corpus is not one: whoever reads a source asks first. */
+ASSAY_MUST_CHECK assay_status corpus_edit_source(const struct corpus_editor *editor, const char *path);
 /* Copies an .npz from elsewhere, byte for byte, and adds it as corpus_edit_add does. */
 ASSAY_MUST_CHECK assay_status corpus_edit_copy(struct corpus_editor *editor, const struct corpus_case *entry,
                                                const char *path);

@@ -91,6 +91,7 @@ static assay_status take_npy(struct import_case *made, const struct corpus_edito
     }
   }
   assay_tensor tensor;
+  TRY(corpus_edit_source(editor, path));
   TRY(npy_read(path, &tensor));
   assay_status status = corpus_edit_retype(editor, path, array, &tensor);
   if (assay_status_ok(status)) {

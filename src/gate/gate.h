@@ -7,6 +7,7 @@
 #include "gate/gate_file.h"
 #include "gate/plan.h"
 #include "gate/result.h"
+#include "gate/sealed_look.h"
 
 struct gate_options {
   const char *folder;              /* the policy folder */
@@ -15,6 +16,7 @@ struct gate_options {
   const struct progress *progress; /* NULL: silent */
   enum ledger_use ledger;          /* zero: none is looked at */
   const char *no_ledger;           /* why none is kept, with LEDGER_READ: one sentence */
+  const struct gate_final *final;  /* NULL: the golden corpus is run; else the sealed one, on record */
 };
 
 /* The whole gate over a policy folder. Fails when the input is wrong or the machine is; every other

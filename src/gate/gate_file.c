@@ -331,7 +331,7 @@ static assay_status require_a_rung(struct gate_reader *reader, const struct yaml
 }
 
 static assay_status refuse_later_keys(struct gate_reader *reader, const struct yaml *root) {
-  static const char *const later[] = {"budget", "timing", "bench", "sealed", "task", "stages", "explain"};
+  static const char *const later[] = {"budget", "timing", "bench", "task", "stages", "explain"};
   for (int32_t i = 0; i < root->count; i++) {
     for (size_t k = 0; k < sizeof later / sizeof later[0]; k++) {
       if (strcmp(root->keys[i], later[k]) == 0) {
@@ -344,23 +344,23 @@ static assay_status refuse_later_keys(struct gate_reader *reader, const struct y
 }
 
 /* A folder that may be named; NULL where it is not. */
-static assay_status parse_folder(struct gate_reader *reader, const struct yaml *root, const char *key,
-                                 const char **out) {
+static assay_status parse_folder(struct gate_reader *reader, const struct yaml *root, const char *key, const char **out,
+                                 const char **name) {
   const struct yaml *node = yaml_get(root, key);
-  const char *name = NULL;
+  *name = NULL;
   if (node == NULL) {
     return status_ok();
   }
-  TRY(yaml_string(&reader->file, node, key, &name));
-  if (*name == '\0') {
+  TRY(yaml_string(&reader->file, node, key, name));
+  if (**name == '\0') {
     return yaml_error(&reader->file, node->mark, "'%s' is empty; it must name a folder", key);
   }
-  return gate_joined(reader, name, out);
+  return gate_joined(reader, *name, out);
 }
 
 static assay_status parse_root(struct gate_reader *reader) {
-  static const char *const keys[] = {"assay", "contract", "corpus",    "reference",
-                                     "noise", "rungs",    "constrain", "ledger"};
+  static const char *const keys[] = {"assay", "contract",  "corpus", "reference", "noise",
+                                     "rungs", "constrain", "ledger", "sealed"};
   struct gate_file *gate = reader->gate;
   const struct yaml *root = reader->file.root, *version, *contract, *corpus, *rungs;
   int64_t number;
@@ -380,7 +380,9 @@ static assay_status parse_root(struct gate_reader *reader) {
   TRY(parse_reference(reader, yaml_get(root, "reference")));
   TRY(parse_noise(reader, yaml_get(root, "noise")));
   gate->constrain = yaml_get(root, "constrain") != NULL;
-  TRY(parse_folder(reader, root, "ledger", &gate->ledger_path));
+  const char *ledger;
+  TRY(parse_folder(reader, root, "ledger", &gate->ledger_path, &ledger));
+  TRY(parse_folder(reader, root, "sealed", &gate->sealed_path, &gate->sealed_name));
   return require_a_rung(reader, rungs);
 }
 

@@ -51,6 +51,7 @@ struct gate_file {
   const char *contract_path, *corpus_path; /* joined to the folder */
   const char *contract_name, *corpus_name; /* as written */
   const char *ledger_path;                 /* joined; NULL: the folder `ledger` of the policy folder */
+  const char *sealed_path, *sealed_name;   /* the sealed corpus, joined and as written; NULL: not given */
   const char *reference;                   /* "recorded" or a rung's name */
   int32_t reference_rung;                  /* its index; -1 for recorded */
   struct gate_noise noise;

@@ -8,6 +8,7 @@
 #include "core/clock.h"
 #include "core/file.h"
 #include "core/memory.h"
+#include "corpus/sealed_register.h"
 #include "gate/gate.h"
 #include "gate/ledger_keep.h"
 #include "gate/seeds.h"
@@ -144,7 +145,20 @@ struct folder {
   const char *model_path; /* NULL: there is none, or the policy has stages */
   struct stage_files stages;
   struct ledger_run ledger;
+  struct corpus *sealed; /* of the final evaluation; else NULL */
+  struct sealed_look look;
 };
+
+/* The sealed set, which must have nothing in common with what the policy was judged by before. */
+static assay_status open_sealed(struct folder *folder) {
+  const struct gate_file *gate = folder->gate;
+  if (gate->sealed_path == NULL) {
+    return status_make(ASSAY_GATE_INVALID, gate->path,
+                       "the gate names no sealed set; add `sealed: DIR`, a corpus whose role is sealed");
+  }
+  TRY(corpus_open_sealed(gate->sealed_path, &folder->sealed));
+  return sealed_overlap_direct(folder->sealed, folder->corpus);
+}
 
 static assay_status open_all(struct folder *folder, struct gate_result *result) {
   const struct gate_options *options = folder->options;
@@ -168,6 +182,7 @@ static assay_status open_all(struct folder *folder, struct gate_result *result) 
                        "the corpus has the role %s; a gate compares on a golden one",
                        corpus_role_name(folder->corpus->role));
   }
+  TRY(options->final != NULL ? open_sealed(folder) : sealed_overlap_check(options->folder, folder->corpus));
   if (folder->contract->stages != NULL) {
     return status_ok();
   }
@@ -182,6 +197,7 @@ static assay_status note_run(struct folder *folder, const struct gate_rung *rung
   if (index == NULL) {
     return status_no_memory(strlen(rung->request.outputs_folder));
   }
+  TRY(sealed_path_check(rung->request.outputs_folder));
   bool noted = rung->required || file_exists(index); /* an optional rung says itself that it is missing */
   return noted ? gate_result_file(result, "run", index, gate_shown_path(folder->options->folder, index)) : status_ok();
 }
@@ -247,7 +263,8 @@ static assay_status note_files(struct folder *folder, struct gate_result *result
   const char *base = folder->options->folder;
   result->folder = arena_string(&result->arena, base);
   result->policy = arena_string(&result->arena, folder->contract->policy);
-  result->corpus_digest = arena_string(&result->arena, folder->corpus->digest);
+  const struct corpus *run = folder->sealed != NULL ? folder->sealed : folder->corpus;
+  result->corpus_digest = arena_string(&result->arena, run->digest);
   if (result->folder == NULL || result->policy == NULL || result->corpus_digest == NULL) {
     return status_no_memory(strlen(base));
   }
@@ -259,7 +276,9 @@ static assay_status note_files(struct folder *folder, struct gate_result *result
     const struct contract_file *file = &folder->contract->files[i];
     TRY(add_digest(result, file->role, gate_shown_path(base, file->path), file->digest));
   }
-  return add_digest(result, "corpus", folder->gate->corpus_name, folder->corpus->digest);
+  TRY(add_digest(result, "corpus", folder->gate->corpus_name, folder->corpus->digest));
+  return folder->sealed != NULL ? add_digest(result, "sealed", folder->gate->sealed_name, folder->sealed->digest)
+                                : status_ok();
 }
 
 static assay_status say_unsupported(const struct folder *folder, struct gate_result *result) {
@@ -279,6 +298,10 @@ static assay_status declare_run(struct folder *folder, struct gate_result *resul
   if (path == NULL) {
     return status_no_memory(strlen(options->folder));
   }
+  if (folder->sealed != NULL) {
+    folder->look.folder = path;
+    return sealed_look_begin(&folder->look, options->final, folder->gate, folder->contract, folder->corpus, result);
+  }
   folder->ledger = (struct ledger_run){.use = options->ledger,
                                        .folder = path,
                                        .why_unkept = options->no_ledger,
@@ -294,7 +317,7 @@ static assay_status run_folder_gate(struct folder *folder, struct gate_result *r
   TRY(say_unsupported(folder, result));
   TRY(declare_run(folder, result));
   struct case_store cases;
-  TRY(seeds_expand(folder->corpus, &result->arena, &cases));
+  TRY(seeds_expand(folder->sealed != NULL ? folder->sealed : folder->corpus, &result->arena, &cases));
   folder->work = (struct gate_work){.contract = folder->contract,
                                     .cases = cases,
                                     .rungs = folder->rungs,
@@ -318,7 +341,7 @@ static assay_status run_folder_gate(struct folder *folder, struct gate_result *r
     }
     result->rungs[r].model = model != NULL ? gate_shown_path(folder->options->folder, model) : NULL;
   }
-  return ledger_end(&folder->ledger, result);
+  return folder->sealed != NULL ? sealed_look_end(&folder->look, result) : ledger_end(&folder->ledger, result);
 }
 
 assay_status gate_run(const struct gate_options *options, struct gate_result **out) {
@@ -330,7 +353,11 @@ assay_status gate_run(const struct gate_options *options, struct gate_result **o
   assay_status status = run_folder_gate(&folder, result);
   result->gate = folder.gate;
   result->contract = folder.contract;
-  result->corpus = folder.corpus;
+  /* The result shows the corpus that was run. */
+  result->corpus = folder.sealed != NULL ? folder.sealed : folder.corpus;
+  if (folder.sealed != NULL) {
+    corpus_close(folder.corpus);
+  }
   if (!assay_status_ok(status)) {
     gate_result_free(result);
     return status;

@@ -1,0 +1,90 @@
+/* `assay final`: the last evaluation before a release, on the sealed corpus that nothing else may read. Every look is
+ * put on record before it is taken. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "core/text.h"
+#include "gate/gate.h"
+#include "report/report.h"
+
+struct final_options {
+  const char *gate, *report;
+  struct gate_final final;
+};
+
+static assay_status show(const struct cli *cli, const struct gate_result *result, const char *report) {
+  struct text out = {0};
+  const struct terminal_options options = {.color = cli->color, .verbose = cli->verbose, .quiet = cli->quiet};
+  assay_status status = cli->json ? report_json(result, &out) : report_terminal(result, &options, &out);
+  if (assay_status_ok(status)) {
+    fputs(text_string(&out), stdout);
+    if (!cli->json) {
+      printf("report: %s\n", report);
+    }
+  }
+  text_free(&out);
+  return status;
+}
+
+static assay_status run(const struct cli *cli, const char *folder, const struct final_options *own, int *exit_code) {
+  const struct gate_options options = {.folder = folder,
+                                       .gate_path = own->gate,
+                                       .threads = cli->threads,
+                                       .progress = &cli->progress,
+                                       .final = &own->final};
+  struct gate_result *result = NULL;
+  struct text place = {0};
+  TRY(gate_run(&options, &result));
+  if (own->report != NULL) {
+    text_add(&place, own->report);
+  } else {
+    text_format(&place, "%s%sfinal", folder, text_ends_with(folder, "/") ? "" : "/");
+  }
+  assay_status status = text_status(&place);
+  if (assay_status_ok(status)) {
+    status = report_write(result, text_string(&place));
+  }
+  if (assay_status_ok(status)) {
+    status = show(cli, result, text_string(&place));
+  }
+  *exit_code = result->exit_code;
+  text_free(&place);
+  gate_result_free(result);
+  return status;
+}
+
+int command_final(struct cli *cli, int argc, char **argv) {
+  struct final_options own = {0};
+  const struct cli_option options[] = {
+      {.name = "gate", .argument = "FILE", .help = "another gate file than FOLDER/gate.yaml", .value = &own.gate},
+      {.name = "report",
+       .argument = "DIR",
+       .help = "where the report goes; FOLDER/final otherwise",
+       .value = &own.report},
+      {.name = "again", .help = "look once more at a sealed set; every later report tells", .flag = &own.final.again},
+      {.name = "reason", .argument = "TEXT", .help = "why, with --again", .value = &own.final.reason},
+  };
+  int n = 0, exit_code = EXIT_INTERNAL;
+  bool done = false;
+  assay_status status = cli_options(
+      cli, argc, argv, options, sizeof options / sizeof *options, "final FOLDER [--again --reason TEXT]",
+      "Freezes a digest of everything, puts the look on record in the ledger, runs the sealed corpus (`sealed:` "
+      "in\ngate.yaml) through the gate, once, and gives its verdict. A second look must be asked for.",
+      &n, &done);
+  if (done || !assay_status_ok(status)) {
+    return cli_finish(status);
+  }
+  if (n != 1) {
+    return cli_finish(status_make(ASSAY_USAGE, NULL, "final takes one policy folder; see `assay final --help`"));
+  }
+  if (own.report != NULL && *own.report == '\0') {
+    return cli_finish(status_make(ASSAY_USAGE, NULL, "--report is empty; it must name a folder"));
+  }
+  bool told = own.final.reason != NULL && own.final.reason[strspn(own.final.reason, " \t\n")] != '\0';
+  if (own.final.again != told) {
+    return cli_finish(
+        status_make(ASSAY_USAGE, NULL, "--again and --reason go together: say why the sealed set is looked at again"));
+  }
+  status = run(cli, argv[0], &own, &exit_code);
+  return assay_status_ok(status) ? exit_code : cli_finish(status);
+}
