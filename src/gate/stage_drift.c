@@ -291,9 +291,17 @@ struct way {
   const struct item *worst;
 };
 
+/* What a loop adds from its first turn to its last. */
+static double added_up(const struct item *item) {
+  return item->turn > 1 ? item->ran.max - item[1 - item->turn].ran.max : 0;
+}
+
 static double share_of(const struct item *item) {
-  bool measured = item != NULL && item->alone.n > 0 && item->alone.max > 0;
-  return measured ? item->alone.max / fmax(item->reach, 1e-300) : 0;
+  if (item == NULL || item->alone.n == 0) {
+    return 0;
+  }
+  double own = fmax(item->alone.max, added_up(item));
+  return own > 0 ? own / fmax(item->reach, 1e-300) : 0;
 }
 
 static void come_by(struct way *way, int32_t value) {
@@ -360,6 +368,18 @@ static assay_status say_stage(const struct stage_drift *drift, const struct item
     return status_ok();
   }
   const struct stage_value *from = &stages->values[cause->value];
+  if (added_up(cause) > cause->alone.max) {
+    reason->code = ASSAY_LOOP_DRIFT;
+    reason->sentence = arena_format(
+        arena,
+        "it comes from the loop of stage '%s', which adds it up: '%s' differs by %.6g as the rung ran, but by %.6g "
+        "when "
+        "stage '%s' is fed what the reference gave before it; what the loop carries ('%s') is off by %.6g after turn 1 "
+        "and %.6g after turn %d, and by %.6g where one turn runs alone",
+        stages->stages[from->stage].stage->name, value->name, item->ran.max, item->alone.max, stage, from->name,
+        cause[1 - cause->turn].ran.max, cause->ran.max, (int)cause->turn, cause->alone.max);
+    return reason->sentence != NULL ? status_ok() : status_no_memory(0);
+  }
   reason->sentence = arena_format(
       arena,
       "it comes from stage '%s': '%s' differs by %.6g as the rung ran, but by %.6g when stage '%s' is fed what the "

@@ -385,6 +385,39 @@ static void a_recorded_reference_need_not_store_the_turns(void **state) {
   gate_result_free(result);
 }
 
+/* The loop's answer goes through another file: the loop is named all the same. */
+static void a_loop_before_the_last_stage_is_named(void **state) {
+  (void)state;
+  char *folder = temp_folder();
+  struct proto *model = onnx_model(8, 17), *graph = onnx_graph(model);
+  onnx_input(graph, "x_t", ASSAY_FLOAT32, "2");
+  onnx_f32(graph, "step", "2", (const float[]){4e-4F, 4e-4F});
+  onnx_node(graph, "Add", "x_t,step", "x_next");
+  onnx_output(graph, "x_next", ASSAY_FLOAT32, "2");
+  onnx_write(model, temp_path(folder, "expert.onnx"));
+  proto_free(model);
+  scaling(folder, "decoder.onnx", "x", "y", 1);
+  temp_write(folder, "contract.yaml",
+             "assay: 1\npolicy: flow\ninputs: [{name: noise, dtype: float32, shape: [2]}]\noutputs:\n"
+             "  - {name: y, dtype: float32, shape: [2], components: [{name: a, count: 2, unit: rad, tolerance: {max: "
+             "0.001}}]}\nstages:\n"
+             "  - {name: expert, model: expert.onnx, inputs: {x_t: noise}, outputs: {x_next: x}, repeat: 10, carry: "
+             "{x_t: x_next}}\n  - {name: decoder, model: decoder.onnx}\n");
+  temp_write(folder, "gate.yaml",
+             AGAINST
+             "  - {name: same, engine: assay}\n  - {name: narrow, engine: assay, precision: fp16, required: "
+             "false}\n");
+  struct corpus_builder *builder = build_corpus(temp_path(folder, "golden"), CORPUS_GOLDEN);
+  build_f32(builder, "inputs/noise", "2", (const float[]){1, 1});
+  build_f32(builder, "outputs/y", "2", (const float[]){0, 0});
+  build_case(builder, &(struct corpus_case){.id = "flow"});
+  build_done(builder);
+  struct gate_result *result = policy_verify(folder);
+  holds(note_of(result_rung(result, "narrow"), ASSAY_LOOP_DRIFT), "it comes from the loop of stage 'expert'");
+  gate_result_free(result);
+  temp_free(folder);
+}
+
 /* A run that was recorded tells what stood between its stages, if it stored it. */
 static void a_recorded_rung_is_compared_between_its_stages(void **state) {
   (void)state;
@@ -463,6 +496,7 @@ int main(void) {
       cmocka_unit_test(a_corpus_may_store_what_stands_between),
       cmocka_unit_test(a_recorded_reference_need_not_store_the_turns),
       cmocka_unit_test(a_recorded_rung_is_compared_between_its_stages),
+      cmocka_unit_test(a_loop_before_the_last_stage_is_named),
       cmocka_unit_test(lack_of_memory_never_gives_a_pass),
       cmocka_unit_test(small_steps_are_lost_in_a_narrow_accumulator),
   };
