@@ -191,9 +191,13 @@ struct contract_output {
   const char *axes[ASSAY_RANK_MAX];            /* "batch", "horizon", "component", ... */
   int32_t component_axis, horizon_axis;        /* -1: none */
   int64_t execute_steps;                       /* 0: all steps decide */
+  int64_t queue;                               /* of a sequence every queue-th answer is used; 0: each */
+  bool ensemble;                               /* answers about one moment are blended: contract/executed.h */
+  double ensemble_m;                           /* execute_steps is then how many steps old the oldest may be, plus 1 */
   double max_age_ms;                           /* of the result since its observation; 0: not limited */
   int32_t n_components;                        /* == dim of component_axis; 1 without one */
   const struct contract_component *components; /* in the order of the tensor */
+  const int32_t *hardware_order;               /* the component that motor k receives; NULL: the tensor's order */
   int32_t n_decisions;                         /* decisions over the whole output: argmax, topk, order */
   const struct decision *decisions;
   int32_t n_groups; /* components that are compared together: a quaternion, a pose */

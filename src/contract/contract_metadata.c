@@ -115,8 +115,20 @@ static bool same_names(const struct contract_output *output, const struct metada
   return same;
 }
 
+/* The names stand in the order of the motors. */
+static bool in_hardware_order(const struct contract_output *output, const struct metadata_list *names) {
+  bool same = output->hardware_order != NULL;
+  for (int32_t k = 0; same && k < output->n_components; k++) {
+    same = text_equal(output->components[output->hardware_order[k]].name, names->words[k]);
+  }
+  return same;
+}
+
 static assay_status check_order(const struct contract *contract, const struct contract_output *output,
                                 const struct metadata_list *names, const char *model_path) {
+  if (in_hardware_order(output, names)) {
+    return status_ok(); /* values are found by name */
+  }
   for (int32_t i = 0; i < output->n_components; i++) {
     const struct contract_component *component = &output->components[i];
     if (!text_equal(component->name, names->words[i])) {

@@ -34,22 +34,6 @@ static assay_status output_axes(struct reader *reader, const struct yaml *node, 
   return status_ok();
 }
 
-static assay_status output_execute(struct reader *reader, const struct yaml *node, const char *what, void *member) {
-  static const struct field fields[] = {
-      {"steps", read_size, offsetof(struct contract_output, execute_steps), FIELD_REQUIRED},
-  };
-  struct contract_output *output = member;
-  TRY(FIELDS_READ(reader, node, fields, what, output));
-  if (output->horizon_axis < 0) {
-    return yaml_error(&reader->file, node->mark, "%s counts steps, but 'axes' names no horizon", what);
-  }
-  if (output->execute_steps > output->dims[output->horizon_axis].min) {
-    return yaml_error(&reader->file, node->mark, "%s uses %lld steps, but the horizon has %lld", what,
-                      (long long)output->execute_steps, (long long)output->dims[output->horizon_axis].min);
-  }
-  return status_ok();
-}
-
 static assay_status output_decision(struct reader *reader, const struct yaml *node, const char *what, void *member) {
   struct contract_output *output = member;
   struct decision *decision;
@@ -89,7 +73,7 @@ static assay_status output_decisions(struct reader *reader, const struct yaml *n
 /* decode, tolerance, unit and limits of the whole are read with the components. */
 static const struct field output_fields[] = {
     {"name", read_text, offsetof(struct contract_output, name), FIELD_REQUIRED},
-    {"hardware_order", NULL, 0, FIELD_LATER},
+    {"hardware_order", NULL, 0, FIELD_OPTIONAL}, /* once the components are known */
     {"dtype", output_dtype, 0, FIELD_REQUIRED},
     {"shape", output_shape, 0, FIELD_REQUIRED},
     {"axes", output_axes, 0, FIELD_OPTIONAL},
@@ -105,6 +89,44 @@ static const struct field output_fields[] = {
     {"decisions", output_decisions, 0, FIELD_OPTIONAL},
 };
 
+/* A decision over the whole output looks at one answer, and a blend is none. */
+static assay_status check_ensemble(struct reader *reader, const struct yaml *node, const char *what,
+                                   const struct contract_output *output) {
+  if (!output->ensemble || output->n_decisions == 0) {
+    return status_ok();
+  }
+  char thing[WHAT_SIZE];
+  what_format(thing, "a decision over the whole of %s beside 'ensemble'", what);
+  return not_read_yet(reader, node->mark, thing);
+}
+
+/* A permutation of the components: the order in which the motors receive them. */
+static assay_status read_hardware_order(struct reader *reader, const struct yaml *node, const char *what,
+                                        struct contract_output *output) {
+  const char *const *names = NULL;
+  int32_t count = 0, *order;
+  char member[WHAT_SIZE];
+  what_format(member, "'hardware_order' of %s", what);
+  TRY(read_names(reader, node, member, &names, &count));
+  if (count != output->n_components) {
+    return yaml_error(&reader->file, node->mark, "%s has %d names for %d components; each is received by one motor",
+                      member, (int)count, (int)output->n_components);
+  }
+  ARENA_NEW(reader->arena, order, count);
+  for (int32_t k = 0; k < count; k++) {
+    order[k] = -1;
+    for (int32_t c = 0; c < output->n_components && order[k] < 0; c++) {
+      order[k] = text_equal(names[k], output->components[c].name) ? c : -1;
+    }
+    if (order[k] < 0) {
+      return yaml_error(&reader->file, node->kind == YAML_SEQUENCE ? node->items[k].mark : node->mark,
+                        "%s names '%.80s', which is no component", member, names[k]);
+    }
+  }
+  output->hardware_order = order;
+  return status_ok();
+}
+
 /* One output. Components come last: they need the axes. */
 static assay_status read_output(struct reader *reader, const struct yaml *node, int32_t i,
                                 struct contract_output *output) {
@@ -115,9 +137,12 @@ static assay_status read_output(struct reader *reader, const struct yaml *node, 
   TRY(FIELDS_READ(reader, node, output_fields, what, output));
   const struct yaml *components = yaml_get(node, "components");
   if (components != NULL) {
-    return read_components(reader, components, node, output);
+    TRY(read_components(reader, components, node, output));
+    const struct yaml *order = yaml_get(node, "hardware_order");
+    TRY(order != NULL ? read_hardware_order(reader, order, what, output) : status_ok());
+    return check_ensemble(reader, node, what, output);
   }
-  static const char *const keys[] = {"decode", "unit", "raw_unit", "tolerance", "limits"};
+  static const char *const keys[] = {"decode", "unit", "raw_unit", "tolerance", "limits", "hardware_order"};
   for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
     const struct yaml *value = yaml_get(node, keys[k]);
     if (value != NULL) {

@@ -72,6 +72,8 @@ ASSAY_MUST_CHECK assay_status read_names(struct reader *reader, const struct yam
                                          const char *const **names, int32_t *count);
 field_read read_groups; /* the top-level `groups`; before anything that may name one */
 
+field_read output_execute; /* how much of a chunk is executed, into the contract_output */
+
 /* The sections of a contract. */
 ASSAY_MUST_CHECK assay_status read_inputs(struct reader *reader, const struct yaml *node);
 ASSAY_MUST_CHECK assay_status read_outputs(struct reader *reader, const struct yaml *node);

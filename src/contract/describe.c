@@ -290,6 +290,16 @@ static void describe_names(struct statements *out, const struct contract_output 
   text_free(&names);
 }
 
+static void describe_hardware(struct statements *out, const struct contract_output *output) {
+  struct text names = {0};
+  for (int32_t k = 0; output->hardware_order != NULL && k < output->n_components; k++) {
+    text_format(&names, "%s%s", k > 0 ? ", " : "", output->components[output->hardware_order[k]].name);
+  }
+  out->failed |= names.failed;
+  describe_text(out, true, "hardware order", output->hardware_order != NULL ? text_string(&names) : NULL);
+  text_free(&names);
+}
+
 /* Only these two axes mean something; the names of the others are for readers. */
 static void describe_axes(struct statements *out, const struct contract_output *output) {
   if (output->component_axis >= 0 && output->n_components > 1) {
@@ -309,11 +319,17 @@ static void describe_output(struct statements *out, const struct contract_output
     describe_bound(out, STATEMENT_FLOOR, "executed steps",
                    output->execute_steps > 0 ? (double)output->execute_steps : (double)INFINITY, NULL);
   }
+  if (output->queue > 0) {
+    describe_fact(out, true, "executed as", "a queue of %lld", (long long)output->queue);
+  } else if (output->ensemble) {
+    describe_fact(out, true, "executed as", "an ensemble with m = %.17g", output->ensemble_m);
+  }
   for (int32_t i = 0; i < output->n_decisions; i++) {
     describe_decision(out, output, i);
   }
   describe_detections(out, output);
   describe_names(out, output);
+  describe_hardware(out, output);
   for (int32_t i = 0; i < output->n_components; i++) {
     describe_component(out, &output->components[i]);
   }

@@ -308,6 +308,14 @@ static assay_status judge_self(const struct rung_measured *measured, int32_t c, 
   return status_ok();
 }
 
+static int32_t motor_of(const struct contract_output *output, int32_t component) {
+  int32_t motor = output->hardware_order != NULL ? output->n_components - 1 : -1;
+  while (motor >= 0 && output->hardware_order[motor] != component) {
+    motor--;
+  }
+  return motor;
+}
+
 static bool unit_is(const struct contract_component *component, const char *a, const char *b) {
   return strcmp(component->unit, a) == 0 || strcmp(component->unit, b) == 0;
 }
@@ -360,6 +368,7 @@ static assay_status assemble_component(const struct rung_measured *measured, int
   out->raw_distinguishable = !(out->drift.raw.max <= out->raw_noise.floor);
   out->physical_distinguishable = !(out->drift.physical.max <= out->physical_noise.floor);
   out->torque = torque_of(component, &out->drift.physical);
+  out->motor = motor_of(output, c - planned->first_component);
   out->verdict = VERDICT_PASS;
   out->rung_self_noise = NAN;
   if (!out->decides) {

@@ -64,6 +64,24 @@ static assay_status load_cases(struct comparison *comparison, const struct contr
   return status_ok();
 }
 
+/* What was measured is in a corpus, not in a run folder. */
+static assay_status check_decodable(const struct contract *contract) {
+  for (int32_t o = 0; o < contract->n_outputs; o++) {
+    for (int32_t c = 0; c < contract->outputs[o].n_components; c++) {
+      const struct contract_component *component = &contract->outputs[o].components[c];
+      for (int32_t s = 0; s < component->n_decode; s++) {
+        if (component->decode[s].kind == DECODE_ADD) {
+          return status_make(ASSAY_CONTRACT_UNSUPPORTED, contract->path,
+                             "'%s' is decoded by adding '%s', which run folders do not store; compare them without a "
+                             "contract, or make the run a recorded rung and use `assay verify`",
+                             component->name, component->decode[s].input);
+        }
+      }
+    }
+  }
+  return status_ok();
+}
+
 static bool is_known(const struct contract *contract, const char *name) {
   return contract_find_output(contract, name) != NULL;
 }
@@ -113,6 +131,7 @@ static assay_status compare(struct comparison *comparison, struct gate_result *r
   if (comparison->contract_path != NULL) {
     TRY(contract_read(comparison->contract_path, &result->contract));
     TRY(gate_result_file(result, "contract", comparison->contract_path, comparison->contract_path));
+    TRY(check_decodable(result->contract));
   }
   TRY(load_cases(comparison, result->contract, &result->arena));
   if (result->contract == NULL) {

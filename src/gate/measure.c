@@ -7,8 +7,10 @@
 
 #include "contract/apply.h"
 #include "contract/compare.h"
+#include "contract/executed.h"
 #include "core/memory.h"
 #include "gate/detection_list.h"
+#include "gate/executed_pairs.h"
 
 static assay_status count_decisions(struct measure *measure) {
   const struct plan *plan = measure->plan;
@@ -246,17 +248,13 @@ static assay_status values_read(const struct contract_output *output, const assa
 
 static void values_free(struct values *values) { memory_free(values->raw_expected); }
 
-static bool is_executed(const struct contract_output *output, int64_t horizon_step) {
-  return output->execute_steps == 0 || horizon_step < output->execute_steps;
-}
-
 static assay_status push_values(struct measure *measure, const struct plan_output *planned, const assay_tensor *tensor,
                                 const struct values *values, int32_t case_index, int32_t step) {
   for (int64_t i = 0; i < values->n; i++) {
     int64_t horizon_step = 0;
     int32_t c = planned->first_component + contract_component_of(planned->output, tensor, i, &horizon_step);
     struct component_pairs *component = &measure->components[c];
-    bool executed = is_executed(planned->output, horizon_step);
+    bool executed = executed_as_is(planned->output, step, horizon_step);
     struct drift_pair raw = {values->raw_expected[i], values->raw_actual[i], case_index, step, i};
     double pair[2];
     TRY(push_pair(executed ? &component->raw : &component->rest_raw, &raw));
@@ -313,7 +311,7 @@ static assay_status decide_rows(struct decision_list *list, const assay_tensor *
     int64_t horizon_step = 0;
     bool begins_row = first / stride % tensor->dims[axis] == 0;
     (void)contract_component_of(output, tensor, first, &horizon_step);
-    if (begins_row && is_executed(output, horizon_step)) {
+    if (begins_row && executed_as_is(output, step, horizon_step)) {
       TRY(decide_row(list, values, first, stride, (size_t)n, taken));
     }
   }
@@ -357,6 +355,50 @@ static assay_status decide_case(struct decision_list *list, const struct pair_li
   memory_free(expected);
   memory_free(actual);
   return status;
+}
+
+/* --- ensembles --------------------------------------------------------------------- */
+
+static void raise_to(double *figure, double difference) {
+  if (isnan(*figure) || difference > *figure) {
+    *figure = difference;
+  }
+}
+
+static double self_difference(double a, double b) {
+  if ((isnan(a) && isnan(b)) || a == b) {
+    return 0.0;
+  }
+  double difference = drift_difference(a, b, true);
+  return isnan(difference) ? INFINITY : difference;
+}
+
+/* What an ensemble executes, element by element. */
+struct blended {
+  struct measure *measure; /* where pairs go, or NULL: to the figures of noise */
+  const struct plan_output *planned;
+  const struct fed_case *fed;
+  double *raw, *physical;
+};
+
+static assay_status noise_blended(void *user, const struct executed_pair *pair) {
+  const struct blended *blended = user;
+  int32_t c = blended->planned->first_component + pair->component;
+  raise_to(&blended->raw[c], self_difference(pair->raw[0], pair->raw[1]));
+  if (pair->compared) {
+    raise_to(&blended->physical[c], self_difference(pair->physical[0], pair->physical[1]));
+  }
+  return status_ok();
+}
+
+static assay_status push_blended(void *user, const struct executed_pair *pair) {
+  const struct blended *blended = user;
+  struct component_pairs *to = &blended->measure->components[blended->planned->first_component + pair->component];
+  int32_t step = blended->fed->entry->sequence ? (int32_t)pair->step : -1;
+  struct drift_pair raw = {pair->raw[0], pair->raw[1], blended->fed->index, step, pair->element};
+  struct drift_pair physical = {pair->physical[0], pair->physical[1], blended->fed->index, step, pair->element};
+  TRY(push_pair(&to->raw, &raw));
+  return pair->compared ? push_pair(&to->physical, &physical) : status_ok();
 }
 
 /* --- a case ---------------------------------------------------------------------- */
@@ -430,6 +472,12 @@ assay_status measure_case(struct measure *measure, const struct fed_case *fed, c
   for (int64_t step = 0; step < fed->steps && step < actual->steps && assay_status_ok(status); step++) {
     status = measure_step(measure, fed, expected, actual, step, wide, arena, reasons);
   }
+  for (int32_t o = 0; o < measure->plan->n_outputs && assay_status_ok(status); o++) {
+    const struct plan_output *planned = &measure->plan->outputs[o];
+    struct blended blended = {.measure = measure, .planned = planned, .fed = fed};
+    status = planned->output->ensemble ? executed_pairs(planned->output, fed, expected, actual, push_blended, &blended)
+                                       : status;
+  }
   for (int32_t d = 0; d < measure->n_decisions && assay_status_ok(status); d++) {
     struct decision_list *list = &measure->decisions[d];
     if (list->component >= 0) {
@@ -442,28 +490,14 @@ assay_status measure_case(struct measure *measure, const struct fed_case *fed, c
 
 /* --- noise ------------------------------------------------------------------------ */
 
-static void raise_to(double *figure, double difference) {
-  if (isnan(*figure) || difference > *figure) {
-    *figure = difference;
-  }
-}
-
-static double self_difference(double a, double b) {
-  if ((isnan(a) && isnan(b)) || a == b) {
-    return 0.0;
-  }
-  double difference = drift_difference(a, b, true);
-  return isnan(difference) ? INFINITY : difference;
-}
-
 static assay_status noise_output(const struct plan_output *planned, const assay_tensor *a, const assay_tensor *b,
-                                 const struct fed_inputs *measured, double *raw, double *physical) {
+                                 const struct fed_inputs *measured, int64_t step, double *raw, double *physical) {
   struct values values = {0};
   TRY(values_read(planned->output, a, b, measured, &values));
   for (int64_t i = 0; i < values.n; i++) {
     int64_t horizon_step = 0;
     int32_t c = planned->first_component + contract_component_of(planned->output, a, i, &horizon_step);
-    if (is_executed(planned->output, horizon_step)) {
+    if (executed_as_is(planned->output, step, horizon_step)) {
       double pair[2];
       raise_to(&raw[c], self_difference(values.raw_expected[i], values.raw_actual[i]));
       if (compare_pair(planned->output, a, values.expected, values.actual, i, pair, NULL)) {
@@ -486,13 +520,19 @@ assay_status measure_noise(const struct plan *plan, const struct fed_case *fed, 
         continue;
       }
       if (to != NULL && shape_equal(from, to) && is_comparable(from->dtype) && is_comparable(to->dtype)) {
-        TRY(noise_output(planned, from, to, fed_case_measured(fed, step), raw, physical));
+        TRY(noise_output(planned, from, to, fed_case_measured(fed, step), step, raw, physical));
         continue;
       }
       for (int32_t c = 0; c < planned->output->n_components; c++) {
         raise_to(&raw[planned->first_component + c], INFINITY);
         raise_to(&physical[planned->first_component + c], INFINITY);
       }
+    }
+  }
+  for (int32_t o = 0; o < plan->n_outputs; o++) {
+    struct blended blended = {.planned = &plan->outputs[o], .fed = fed, .raw = raw, .physical = physical};
+    if (plan->outputs[o].output->ensemble) {
+      TRY(executed_pairs(plan->outputs[o].output, fed, a, b, noise_blended, &blended));
     }
   }
   return status_ok();

@@ -5,6 +5,7 @@
 
 #include "contract/apply.h"
 #include "core/memory.h"
+#include "gate/decode_check.h"
 #include "gate/golden.h"
 #include "gate/observation.h"
 
@@ -99,76 +100,9 @@ static assay_status check_preprocess(const struct plan *plan, const struct fed_c
   return status_ok();
 }
 
-/* decoded/<component> of a case against assay's decoding of its recorded outputs. */
-static assay_status check_component(const struct plan *plan, const struct fed_case *fed, int32_t c, struct arena *arena,
-                                    struct gate_reasons *reasons) {
-  const struct plan_output *planned;
-  const struct contract_component *component = plan_component(plan, c, &planned);
-  const assay_tensor *decoded = case_decoded(fed->data, component->name);
-  const assay_tensor *output = case_output(fed->data, planned->output->name);
-  if (decoded == NULL || output == NULL || decoded->dtype == ASSAY_STRING) {
-    return status_ok();
-  }
-  struct difference difference = {.element = -1};
-  int64_t seen = 0, recorded = tensor_count(decoded);
-  for (int64_t step = 0; step < fed->steps; step++) {
-    assay_tensor view = case_step(fed->data, fed->entry, output, step);
-    int64_t n = tensor_count(&view);
-    double *values = memory_alloc((size_t)n + 1, sizeof *values);
-    if (values == NULL) {
-      return status_no_memory((size_t)n * sizeof *values);
-    }
-    contract_decode(planned->output, &view, fed_case_measured(fed, step), values);
-    for (int64_t i = 0; i < n; i++) {
-      int64_t horizon_step;
-      if (contract_component_of(planned->output, &view, i, &horizon_step) == c - planned->first_component) {
-        if (seen < recorded) {
-          differ(&difference, tensor_get(decoded, seen), values[i], seen);
-        }
-        seen++;
-      }
-    }
-    memory_free(values);
-  }
-  if (seen != recorded) {
-    return golden_say(arena, reasons, gate_reason_of(ASSAY_DECODE_DRIFT), fed, 0,
-                      "case '%s' records %lld decoded values of '%s', but its outputs hold %lld", fed->entry->id,
-                      (long long)recorded, component->name, (long long)seen);
-  }
-  if (!differs(&difference, false)) {
-    return status_ok();
-  }
-  return golden_say(arena, reasons, gate_reason_of(ASSAY_DECODE_DRIFT), fed, 0,
-                    "case '%s': decoding '%s' as the contract says differs from what the source decoded by up to %.6g "
-                    "(element %lld: recorded %.9g, made %.9g)",
-                    fed->entry->id, component->name, difference.worst, (long long)difference.element,
-                    difference.expected, difference.actual);
-}
-
-/* An array decoded/X whose X is no component is not compared with anything, so it is not let pass. */
-static assay_status check_decode(const struct plan *plan, const struct fed_case *fed, struct arena *arena,
-                                 struct gate_reasons *reasons) {
-  for (int32_t d = 0; d < fed->data->n_decoded; d++) {
-    bool found = false;
-    for (int32_t c = 0; c < plan->n_components && !found; c++) {
-      const struct plan_output *planned;
-      found = strcmp(plan_component(plan, c, &planned)->name, fed->data->decoded[d].name) == 0;
-    }
-    if (!found) {
-      TRY(golden_say(arena, reasons, gate_reason_of(ASSAY_INVALID_GOLDEN), fed, 0,
-                     "case '%s' records decoded/%s, which is no component of the contract", fed->entry->id,
-                     fed->data->decoded[d].name));
-    }
-  }
-  for (int32_t c = 0; c < plan->n_components && fed->data->n_decoded > 0; c++) {
-    TRY(check_component(plan, fed, c, arena, reasons));
-  }
-  return status_ok();
-}
-
 assay_status golden_check_recomputed(const struct plan *plan, const struct fed_case *fed, struct arena *arena,
                                      struct gate_reasons *reasons) {
   TRY(check_preprocess(plan, fed, arena, reasons));
   TRY(golden_check_observations(plan, fed, arena, reasons));
-  return check_decode(plan, fed, arena, reasons);
+  return decode_check(plan, fed, arena, reasons);
 }

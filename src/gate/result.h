@@ -76,6 +76,7 @@ struct component_result {
   enum compared compared; /* what it stands for where components are compared together */
   double deviation_expected, deviation_actual; /* how far either side was from numbers of a rotation */
   struct torque_result torque;
+  int32_t motor; /* that receives it, by hardware_order; -1: the contract has none */
   double rung_self_noise; /* in the deciding space; NAN: not measured */
   int32_t n_groups;
   const struct drift_group *groups;

@@ -10,11 +10,14 @@
 
 /* --- components ------------------------------------------------------------------- */
 
-static void put_component_name(struct page *page, const struct rung_result *rung, const char *output,
-                               const char *name) {
+static void put_component_name(struct page *page, const struct rung_result *rung, const char *output, const char *name,
+                               int32_t motor) {
   struct text label = {0};
   text_format(&label, "%s%s%s", rung->n_outputs > 1 && strcmp(output, name) != 0 ? output : "",
               rung->n_outputs > 1 && strcmp(output, name) != 0 ? "/" : "", name);
+  if (motor >= 0) {
+    text_format(&label, " @%d", (int)motor);
+  }
   page_cut(page, text_string(&label), 20, true);
   text_free(&label);
 }
@@ -30,7 +33,7 @@ static void put_component(struct page *page, const struct rung_result *rung, con
   } else {
     text_add(page->out, "shown   ");
   }
-  put_component_name(page, rung, component->output, component->name);
+  put_component_name(page, rung, component->output, component->name, component->motor);
   page_number(page, drift->max, 12, drift->n == 0 ? "none" : NULL);
   text_add(page->out, distinguishable ? "  " : "~ ");
   page_number(page, component->tolerance.given ? component->tolerance.max : NAN, 9, "-");
@@ -77,6 +80,9 @@ static void put_components(struct page *page, const struct rung_result *rung) {
   if (indistinct) {
     text_add(page->out, "  ~ not distinguishable: at or below the reference's noise floor\n");
   }
+  if (rung->components[0].motor >= 0) {
+    text_add(page->out, "  @ the motor that receives it (hardware_order)\n");
+  }
   for (int32_t c = 0; c < rung->n_components; c++) {
     put_torque(page, &rung->components[c]);
   }
@@ -107,7 +113,7 @@ static void put_details(struct page *page, const struct rung_result *rung) {
   for (int32_t c = 0; c < rung->n_components; c++) {
     const struct component_result *component = &rung->components[c];
     text_add(page->out, "  ");
-    put_component_name(page, rung, component->output, component->name);
+    put_component_name(page, rung, component->output, component->name, component->motor);
     text_format(page->out, "%15s %9s %9s %9s %9s %9s %9s\n", "n", "max", "mean", "rms", "p50", "p95", "p99");
     put_drift_line(page, "raw", component->raw_unit != NULL ? component->raw_unit : "", &component->drift.raw);
     put_drift_line(page, "physical", component->unit != NULL ? component->unit : "", &component->drift.physical);

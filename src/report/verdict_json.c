@@ -94,6 +94,7 @@ static void put_component(struct json *json, const struct gate_result *result,
   json_text(json, "name", component->name);
   json_text(json, "verdict", verdict_name(component->verdict));
   json_bool(json, "decides", component->decides);
+  json_index(json, "motor", component->motor);
   json_text(json, "space", raw ? "raw" : "physical");
   json_text(json, "unit", raw ? component->raw_unit : component->unit);
   put_tolerance(json, component);

@@ -355,7 +355,14 @@ static const struct fault faults[] = {
     {"topk: {k: 2", "topk: {k: 5", 37, 57, BAD, "from 1 to 4"},
     {"by: ascending", "by: distance", 37, 85, BAD, "ascending or descending"},
     {"name: h_out", "name: action", 38, 5, BAD, "output 'action' stands here again"},
-    {"    decisions:", "    hardware_order: [elbow]\n    decisions:", 37, 5, LATER, "'hardware_order'"},
+    {"    decisions:", "    hardware_order: [elbow]\n    decisions:", 37, 21, BAD, "has 1 names for 4 components"},
+    {"    decisions:", "    hardware_order: [elbow, wrist, gripper, shoulders]\n    decisions:", 37, 45, BAD,
+     "names 'shoulders', which is no component"},
+    {"execute: {steps: 8}", "execute: {}", 27, 14, BAD, "needs one of 'steps', 'queue' and 'ensemble'"},
+    {"execute: {steps: 8}", "execute: {steps: 8, queue: 8}", 27, 14, BAD, "needs one of"},
+    {"execute: {steps: 8}", "execute: {queue: 21}", 27, 14, BAD, "uses 21 steps, but the horizon has 20"},
+    {"execute: {steps: 8}", "execute: {ensemble: {m: 0.01}}", 27, 25, BAD, "needs the key 'steps'"},
+    {"execute: {steps: 8}", "execute: {ensemble: {m: -1, steps: 2}}", 27, 29, BAD, "must be 0 or more"},
 };
 
 static void names_every_fault(void **state) {
