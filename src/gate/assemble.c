@@ -13,6 +13,7 @@
 #include "gate/assemble_guard.h"
 #include "gate/detection_list.h"
 #include "gate/judge.h"
+#include "gate/rung_hints.h"
 #include "gate/seeds.h"
 
 static double larger(double a, double b) { return isnan(a) ? b : isnan(b) || a > b ? a : b; }
@@ -509,6 +510,7 @@ assay_status assemble_rung(const struct rung_measured *measured, struct arena *a
   }
   TRY(assemble_guard(&measure->guard, out, arena));
   TRY(detections_assemble(plan, measure->detections, measure->n_detections, arena, out));
+  TRY(rung_hints(measured, arena, out));
   sort_worst_first(out->components, out->n_components);
   return seeds_spread(measured, arena, out);
 }

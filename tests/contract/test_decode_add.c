@@ -9,7 +9,8 @@
 
 static const char inputs[] =
     "[{name: qpos, dtype: float32, shape: [1, {min: 1, opt: 3, max: 5}, 2], history: {axis: 1, max: 5}},\n"
-    " {name: pose, dtype: float32, shape: [1, 3]}, {name: h, dtype: float32, shape: [1, 2]}]";
+    " {name: pose, dtype: float32, shape: [1, 3]}, {name: h, dtype: float32, shape: [1, 2]},\n"
+    " {name: obs, dtype: float32, shape: [1, 2], terms: [{name: joint_pos, elements: [hip, knee], unit: rad}]}]";
 
 static assay_status parse(const char *outputs, struct contract **out) {
   char text[4000];
@@ -163,6 +164,19 @@ static void statistics_come_from_safetensors(void **state) {
                ASSAY_STATISTICS_INVALID, "the digest of stats.safetensors is sha256:");
 }
 
+static void a_sensor_of_a_term_may_be_added(void **state) {
+  (void)state;
+  float measured[] = {7, 8};
+  const assay_tensor sensor = {
+      .dtype = ASSAY_FLOAT32, .rank = 1, .dims = {2}, .data = measured, .bytes = sizeof measured};
+  const struct fed_input of_sensor = {"joint_pos", &sensor, (double)NAN};
+  struct contract *c = chunk("[{add: {input: joint_pos, elements: [knee, hip]}}]");
+  decodes_to(c, &(struct fed_inputs){&of_sensor, 1}, (const double[]){9, 9, 11, 11, 13, 13});
+  contract_free(c);
+  refuses("[{add: {input: joint_pos, elements: [knee, hop]}}]",
+          "names 'hop', which is no element of 'joint_pos'; did you mean 'hip'");
+}
+
 static void what_cannot_be_added_is_refused(void **state) {
   (void)state;
   refuses("[{add: {input: qpso, frame: last}}]", "neither an input nor a sensor of a term; did you mean 'qpos'");
@@ -175,6 +189,7 @@ static void what_cannot_be_added_is_refused(void **state) {
   refuses("[{add: {input: pose, elements: 1}}]", "one element for 2 components");
   refuses("[{add: {input: pose, elements: [0, 3]}}]", "'elements' of 'add'");
   refuses("[{add: {input: pose, elements: [2, 2]}}]", "gives element 2 to two components");
+  refuses("[{add: {input: obs}}]", "name the sensor of a term instead");
   refuses("[{add: {inputs: qpos}}]", "inputs");
   refuses("[{add: {input: qpos, frame: last, cumulative: true}}, {add: {input: qpos, frame: last, cumulative: true}}]",
           "adds cumulatively 2 times");
@@ -203,6 +218,7 @@ int main(void) {
       cmocka_unit_test(each_step_may_build_on_the_one_before),
       cmocka_unit_test(numbers_may_differ_from_step_to_step),
       cmocka_unit_test(statistics_come_from_safetensors),
+      cmocka_unit_test(a_sensor_of_a_term_may_be_added),
       cmocka_unit_test(what_cannot_be_added_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
