@@ -160,6 +160,7 @@ static void describe_input(struct statements *out, const struct contract_input *
   }
   describe_role(out, input);
   describe_preprocess(out, input);
+  describe_terms(out, input->terms);
 }
 
 static void describe_state(struct statements *out, const struct contract_state *state) {

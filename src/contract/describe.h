@@ -62,6 +62,7 @@ void describe_detections(struct statements *out, const struct contract_output *o
 void describe_checks(struct statements *out, const struct contract *contract); /* freshness and monitors */
 void describe_tolerance(struct statements *out, const struct tolerance *tolerance, const char *unit,
                         const char *raw_unit);
+void describe_terms(struct statements *out, const struct contract_terms *terms); /* NULL is harmless */
 void describe_preprocess(struct statements *out, const struct contract_input *input);
 void describe_decode(struct statements *out, const struct contract_component *component);
 void describe_stages(struct statements *out, const struct contract_stages *stages);

@@ -241,6 +241,53 @@ static void the_same_meaning_is_no_difference(void **state) {
   }
 }
 
+/* A flat observation of terms: what each change makes of it. */
+static const char observation[] =
+    "assay: 1\n"
+    "policy: walk\n"
+    "model: policy.onnx\n"
+    "inputs:\n"
+    "  - name: obs\n"
+    "    dtype: float32\n"
+    "    shape: [1, 22]\n"
+    "    clip: [-100, 100]\n"
+    "    history: {layout: term_major, order: oldest_first, initial: repeat_first}\n"
+    "    terms:\n"
+    "      - {name: gyro, elements: [x, y, z], unit: rad/s, scale: 0.2, history: 5}\n"
+    "      - {name: gravity, elements: [x, y, z], unit: one, offset: 0.5, clip: [-1, 1]}\n"
+    "      - {name: last, from: {output: action, space: raw, lag: 1}}\n"
+    "      - {name: phase, from: {clock: {period_steps: 40, as: [sin, cos]}}}\n"
+    "outputs:\n"
+    "  - name: action\n"
+    "    dtype: float32\n"
+    "    shape: [1, 2]\n"
+    "    components: [{names: [hip, knee], unit: rad, tolerance: {max: 0.001}}]\n";
+
+static const struct row observed[] = {
+    {"scale: 0.2", "scale: 0.25", "input obs, term gyro: steps scale 0.2 -> scale 0.25 (changed)"},
+    {"scale: 0.2, ", "", "input obs, term gyro: steps scale 0.2 removed"},
+    {"[-100, 100]", "[-50, 100]", "input obs: clip min -100 -> -50 (changed)"},
+    {"order: oldest_first", "order: newest_first", "input obs: history order oldest_first -> newest_first (changed)"},
+    {"initial: repeat_first", "initial: zeros", "input obs: history initial repeat_first -> zeros (changed)"},
+    {"unit: rad/s", "unit: deg/s", "input obs, term gyro: unit rad/s -> deg/s (changed)"},
+    {"offset: 0.5, clip: [-1, 1]", "offset: 0.5, clip: [-2, 1]",
+     "input obs, term gravity: steps offset 0.5; clip to -1 and 1 -> offset 0.5; clip to -2 and 1 (changed)"},
+    {"space: raw", "space: decoded",
+     "input obs, term last: from output action, raw, lag 1 -> output action, decoded, lag 1 (changed)"},
+    {"period_steps: 40", "period_steps: 50", "input obs, term phase: clock period 40 steps -> 50 steps (changed)"},
+    {"[sin, cos]", "[cos, sin]", "input obs, term phase: clock as sin, cos -> cos, sin (changed)"},
+    {"name: gravity", "name: down", "input obs, term gravity: renamed to term down"},
+};
+
+static void tells_changes_of_terms(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof observed / sizeof observed[0]; i++) {
+    char *text = mutated(observation, observed[i].find, observed[i].replace);
+    expect(observation, text, observed[i].sentence);
+    memory_free(text);
+  }
+}
+
 static int count_changes(const char *a, const char *b) {
   struct both both;
   compare(&both, a, b);
@@ -319,8 +366,11 @@ static void statements_compare(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(tells_every_change),        cmocka_unit_test(the_same_meaning_is_no_difference),
-      cmocka_unit_test(a_whole_is_one_difference), cmocka_unit_test(both_directions_mirror),
+      cmocka_unit_test(tells_every_change),
+      cmocka_unit_test(tells_changes_of_terms),
+      cmocka_unit_test(the_same_meaning_is_no_difference),
+      cmocka_unit_test(a_whole_is_one_difference),
+      cmocka_unit_test(both_directions_mirror),
       cmocka_unit_test(statements_compare),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
