@@ -282,7 +282,7 @@ static void add_open(const struct draft_plan *plan, const struct fact_term *term
       text_format(out, ", %s: ", keys[i]);
       write_todo(out, reason);
     }
-    text_free(&why);
+    write_part_free(&why, out);
   }
 }
 

@@ -135,6 +135,12 @@ static assay_status add_decode(const struct drafted *drafted, struct text *out) 
   const char *reason = facts_asked(&f->open, "decode");
   struct fact_numbers offset;
   TRY(find_offset(drafted, &offset));
+  if (reason != NULL) { /* a part of the chain is open, so that none of it can be told for certain */
+    text_add(out, "    decode: ");
+    write_todo(out, reason);
+    text_add_char(out, '\n');
+    return status_ok();
+  }
   for (int32_t i = 0; i < f->decode.count; i++) {
     begin_step(&any, out);
     text_format(out, "{%s, source: ", f->decode.values[i]);
@@ -160,19 +166,13 @@ static assay_status add_decode(const struct drafted *drafted, struct text *out) 
     text_add(out, "{offset: ");
     write_todo(out, text_string(&why));
     text_add_char(out, '}');
-    text_free(&why);
+    write_part_free(&why, out);
   }
   if (f->clip_low.count > 0 && f->clip_high.count > 0) {
     begin_step(&any, out);
     add_clip(&f->clip_low, &f->clip_high, out);
   }
-  if (any) {
-    text_add(out, "]\n");
-  } else if (reason != NULL) {
-    text_add(out, "    decode: ");
-    write_todo(out, reason);
-    text_add_char(out, '\n');
-  }
+  text_add(out, any ? "]\n" : "");
   return status_ok();
 }
 
@@ -258,7 +258,7 @@ static assay_status add_order(const struct drafted *drafted, struct text *out) {
     text_add(&reason, "the components' names in the order of the motors by ");
     place_add(&reason, map.place);
     write_todo(out, text_string(&reason));
-    text_free(&reason);
+    write_part_free(&reason, out);
   }
   text_add_char(out, '\n');
   return status_ok();
@@ -283,7 +283,7 @@ static void add_names(const struct drafted *drafted, int32_t first, int32_t coun
       write_words(&one, names, names[0] != NULL ? 1 : 0, 0);
       text_add(out, c > first ? ", " : "");
       text_add_bytes(out, one.data + 1, one.length - 2); /* without its brackets */
-      text_free(&one);
+      write_part_free(&one, out);
     }
     text_add_char(out, ']');
     write_value_end(out, place, nowhere);
@@ -291,7 +291,7 @@ static void add_names(const struct drafted *drafted, int32_t first, int32_t coun
     struct text reason = {0};
     text_format(&reason, "%d of %lld in the order of the tensor", (int)count, (long long)drafted->size);
     write_todo(out, text_string(&reason));
-    text_free(&reason);
+    write_part_free(&reason, out);
   }
   text_add_char(out, '\n');
 }

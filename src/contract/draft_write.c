@@ -49,6 +49,11 @@ void write_number(struct text *out, double value) {
   text_add(out, digits);
 }
 
+void write_part_free(struct text *part, struct text *out) {
+  out->failed = out->failed || part->failed;
+  text_free(part);
+}
+
 /* Columns since the last line break. */
 static size_t column_of(const struct text *out) {
   size_t column = 0;
@@ -71,28 +76,53 @@ static void add_item(struct text *out, const struct text *item, bool first, int 
   out->failed = out->failed || item->failed;
 }
 
-void write_numbers(struct text *out, const double *values, int32_t count, int indent) {
+/* A list that would begin far to the right and not fit there begins on a new line; only inside braces. */
+static void begin_list(struct text *out, size_t length, int indent) {
+  enum { FAR = 60 };
+  if (column_of(out) > FAR && column_of(out) + length > LINE_WIDTH) {
+    out->length -= out->length > 0 && out->data[out->length - 1] == ' ';
+    text_add_char(out, '\n');
+    for (int i = 0; i < indent; i++) {
+      text_add_char(out, ' ');
+    }
+  }
   text_add_char(out, '[');
+}
+
+/* One item of either list. */
+static void write_item(struct text *out, const double *values, const char *const *words, int32_t i) {
+  if (values != NULL) {
+    write_number(out, values[i]);
+  } else {
+    yaml_write_scalar(out, words[i]);
+  }
+}
+
+static void write_list(struct text *out, const double *values, const char *const *words, int32_t count, int indent) {
   struct text item = {0};
+  size_t length = 0;
   for (int32_t i = 0; i < count; i++) {
     text_clear(&item);
-    write_number(&item, values[i]);
+    write_item(&item, values, words, i);
+    length += item.length + 2;
+    out->failed = out->failed || item.failed; /* which text_clear forgets */
+  }
+  begin_list(out, length, indent);
+  for (int32_t i = 0; i < count; i++) {
+    text_clear(&item);
+    write_item(&item, values, words, i);
     add_item(out, &item, i == 0, indent);
   }
-  text_free(&item);
+  write_part_free(&item, out);
   text_add_char(out, ']');
 }
 
+void write_numbers(struct text *out, const double *values, int32_t count, int indent) {
+  write_list(out, values, NULL, count, indent);
+}
+
 void write_words(struct text *out, const char *const *words, int32_t count, int indent) {
-  text_add_char(out, '[');
-  struct text item = {0};
-  for (int32_t i = 0; i < count; i++) {
-    text_clear(&item);
-    yaml_write_scalar(&item, words[i]);
-    add_item(out, &item, i == 0, indent);
-  }
-  text_free(&item);
-  text_add_char(out, ']');
+  write_list(out, NULL, words, count, indent);
 }
 
 bool numbers_alike(const double *values, int32_t count) {
@@ -143,8 +173,7 @@ void write_place(struct text *out, struct place place) {
   } else {
     yaml_write_scalar(out, text_string(&text));
   }
-  out->failed = out->failed || text.failed;
-  text_free(&text);
+  write_part_free(&text, out);
 }
 
 int64_t draft_size(const struct signature_tensor *tensor) {

@@ -10,6 +10,8 @@ void write_remark(struct text *out, const char *text);
 void write_todo(struct text *out, const char *reason);
 /* The shortest digits that give back the number. */
 void write_number(struct text *out, double value);
+/* Ends a text that went into `out`, to which it hands on a failure. */
+void write_part_free(struct text *part, struct text *out);
 /* [a, b, c], broken into lines that are indented by `indent`. */
 void write_numbers(struct text *out, const double *values, int32_t count, int indent);
 void write_words(struct text *out, const char *const *words, int32_t count, int indent);

@@ -144,6 +144,64 @@ static assay_status kinfer_remark(struct metadata *metadata, const struct foreig
   return status;
 }
 
+/* What the exporter's own documentation says of its inputs; the scales are inside the model. Which unit a command has
+ * it does not say. */
+static const struct kinfer_input {
+  const char *name, *unit;
+} kinfer_inputs[] = {
+    {"x_vel", NULL},
+    {"y_vel", NULL},
+    {"rot", NULL},
+    {"t", "s"},
+    {"dof_pos", "rad"},
+    {"dof_vel", "rad/s"},
+    {"prev_actions", NULL},
+    {"imu_ang_vel", "rad/s"},
+    {"imu_euler_xyz", "rad"},
+    {"projected_gravity", NULL},
+};
+
+/* The tensor of that name, or of that name with the number that TorchScript adds: dof_pos.1. */
+static const char *kinfer_tensor(const struct signature_tensor *tensors, int32_t count, const char *name) {
+  size_t length = strlen(name);
+  for (int32_t i = 0; i < count; i++) {
+    const char *rest = text_starts_with(tensors[i].name, name) ? tensors[i].name + length : NULL;
+    if (rest != NULL && (rest[0] == '\0' || (rest[0] == '.' && rest[1 + strspn(rest + 1, "0123456789")] == '\0'))) {
+      return tensors[i].name;
+    }
+  }
+  return NULL;
+}
+
+/* The answer before scaling comes back as prev_actions, and the observations so far as buffer, which starts at 0. */
+static assay_status kinfer_io(struct metadata *metadata, const struct foreign *params, struct place place) {
+  const struct signature *s = metadata->signature;
+  struct facts *facts = metadata->import.facts;
+  const char *actions = kinfer_tensor(s->outputs, s->n_outputs, "actions");
+  const char *buffer = kinfer_tensor(s->inputs, s->n_inputs, "buffer"),
+             *next = kinfer_tensor(s->outputs, s->n_outputs, "x");
+  for (size_t i = 0; i < sizeof kinfer_inputs / sizeof *kinfer_inputs; i++) {
+    const struct kinfer_input *known = &kinfer_inputs[i];
+    const char *tensor = kinfer_tensor(s->inputs, s->n_inputs, known->name);
+    struct fact_input *input;
+    if (tensor == NULL || foreign_get(params, known->name) == NULL) {
+      continue;
+    }
+    TRY(facts_input(facts, place, tensor, &input));
+    if (text_equal(known->name, "prev_actions") && actions != NULL) {
+      input->origin = FACT_OUTPUT;
+      input->output = actions;
+      input->lag = 1;
+    } else if (known->unit != NULL) {
+      TRY(facts_text(facts, &input->unit, "the unit of an input", place, known->unit));
+    } else {
+      TRY(facts_ask(facts, &input->open, "unit", "the exporter does not say it"));
+    }
+  }
+  bool stacked = buffer != NULL && next != NULL && foreign_get(params, "buffer") != NULL;
+  return stacked ? facts_state(facts, place, buffer, next, "zeros") : status_ok();
+}
+
 /* The model that K-Scale's exporter wrote takes measured values and scales them inside, so that only the time
  * between steps is the contract's; gains stand there without the names that they belong to. */
 static assay_status read_kinfer(struct metadata *metadata) {
@@ -167,6 +225,9 @@ static assay_status read_kinfer(struct metadata *metadata) {
   if (has_dt && has_decimation) {
     TRY(facts_number(facts, &facts->period_ms, "the control period in ms", place, dt * decimation * 1000));
   }
+  const struct foreign *params;
+  TRY(import_get(&metadata->import, root, "input_params", &params));
+  TRY(kinfer_io(metadata, params, place));
   static const char *const remarks[] = {"cycle_time",       "action_scale",  "default_standing", "robot_stiffness",
                                         "robot_damping",    "robot_effort",  "frame_stack",      "clip_actions",
                                         "lin_vel_scale",    "ang_vel_scale", "dof_pos_scale",    "dof_vel_scale",
