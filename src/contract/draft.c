@@ -301,7 +301,7 @@ static void add_remarks(struct text *out, const struct facts *facts) {
     text_add(out, "  ");
     write_remark(out, facts->remarks[i].text);
     text_add_char(out, '\n');
-    text_free(&place);
+    write_part_free(&place, out);
   }
 }
 
@@ -322,12 +322,12 @@ static void add_groups(const struct draft_plan *plan, struct text *out) {
     if (plan->facts->n_joints.given) {
       text_format(&reason, "the %d names in the order of the model's output; ", (int)plan->n_joints);
       place_add(&reason, plan->facts->n_joints.place);
-      text_add(&reason, " counts them and no file names them");
+      text_add(&reason, " counts them and no file names them; --from a file with joint_names does");
     } else {
       text_add(&reason, "the names in the order of the model's output; no file names them");
     }
     write_todo(out, asked != NULL ? asked : text_string(&reason));
-    text_free(&reason);
+    write_part_free(&reason, out);
   }
   text_add_char(out, '\n');
 }
