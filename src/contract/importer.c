@@ -103,7 +103,11 @@ static assay_status import_file(const char *data, size_t size, const char *path,
   if (parsed.code == ASSAY_OUT_OF_MEMORY) {
     return parsed;
   }
+  static const struct foreign nothing = {.kind = FOREIGN_NULL, .text = "", .weight = 1};
   file.is_text = assay_status_ok(parsed) && file.yaml.n_documents > 0;
+  if (!file.is_text) { /* a format may be forced upon anything */
+    file.yaml.documents = &nothing;
+  }
   if (parsed.code == ASSAY_LIMIT_EXCEEDED) {
     return parsed;
   }
