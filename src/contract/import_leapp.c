@@ -240,16 +240,19 @@ static assay_status give_state(const struct graph *graph, const struct foreign *
   }
   struct text initial = {0}, key = {0};
   text_format(&key, "%s/%s", node, name);
-  TRY(import_file_beside(import, file, path, &initial));
+  assay_status status = import_file_beside(import, file, path, &initial);
   text_add(&initial, ", key: ");
   yaml_write_scalar(&initial, text_string(&key));
   text_add(&initial, "}");
-  char *copy = arena_string(import->arena, text_string(&initial));
-  bool failed = initial.failed || key.failed || copy == NULL;
+  if (assay_status_ok(status)) {
+    char *copy = arena_string(import->arena, text_string(&initial));
+    status = initial.failed || key.failed || copy == NULL
+                 ? status_no_memory(strlen(path))
+                 : facts_state(import->facts, import_place(import, tensor), name, output, copy);
+  }
   text_free(&initial);
   text_free(&key);
-  return failed ? status_no_memory(strlen(path))
-                : facts_state(import->facts, import_place(import, tensor), name, output, copy);
+  return status;
 }
 
 /* An input is fed by an earlier node, comes back from the step before, or comes from outside. */

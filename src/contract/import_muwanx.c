@@ -23,7 +23,7 @@ int muwanx_recognise(const struct import_file *file) {
 /* The model's tensor that a key stands for: of that name, or, since the program goes by position, the one there. */
 static const char *tensor_of(const struct signature_tensor *tensors, int32_t n_tensors, const char *key, int32_t i,
                              int32_t n_keys) {
-  for (int32_t t = 0; t < n_tensors; t++) {
+  for (int32_t t = 0; key != NULL && t < n_tensors; t++) {
     if (strcmp(tensors[t].name, key) == 0) {
       return key;
     }
