@@ -103,9 +103,19 @@ static void unitree_rl_lab(void **state) {
   assert_says(&trial.draft, "order: {value: oldest_first, source: deploy.yaml:30}");
   assert_says(&trial.draft, "hardware_order: {value: [j0, j3, j6, j9, j13, j17, j1,");
   assert_says(&trial.draft, "scale: {value: 0.05, source: deploy.yaml:55}");
+  static const char *const answers[] = {"0.01"};
+  struct contract *contract = answered(&trial, answers, 1);
+  const struct contract_terms *terms = contract->inputs[0].terms;
+  assert_int_equal(terms->n_terms, 6);
+  assert_int_equal(terms->size, 480);
+  assert_int_equal(terms->layout, HISTORY_TERM_MAJOR);
+  assert_int_equal(terms->terms[3].history, 5);
   /* joint 2 is motor 12, whose stiffness is 200: the file lists gains by motor */
-  assert_says(&trial.draft, "pd: {kp: {value: [100, 100, 200, 100, 100, 200, 100, 100, 200, 150, 150, 40,");
-  end(&trial, NULL);
+  assert_true(contract->outputs[0].components[2].kp == 200 && contract->outputs[0].components[2].kd == 5);
+  assert_true(contract->outputs[0].components[9].kp == 150);
+  /* motor 1 is joint 3 */
+  assert_int_equal(contract->outputs[0].hardware_order[1], 3);
+  end(&trial, contract);
 }
 
 static void unitree_rl_mjlab(void **state) {
