@@ -130,12 +130,30 @@ static void holds_metadata_against_the_contract(void **state) {
   BINDS();
 }
 
+/* Names in the order of the motors are what `hardware_order` says; gains are found by them. */
+static void metadata_may_stand_in_hardware_order(void **state) {
+  (void)state;
+  static const int32_t order[] = {2, 0, 1};
+  ((struct contract_output *)(uintptr_t)contract_find_output(contract, "y"))->hardware_order = order;
+  say(0, "joint_names", "ankle,hip,knee");
+  say(1, "joint_stiffness", "80,15,40");
+  BINDS();
+  say(1, "joint_stiffness", "15,40,80");
+  MISMATCH(ASSAY_METADATA_MISMATCH, "c.yaml:14:9", "'kp' of 'hip' is 15 here");
+  say(0, "joint_names", "ankle,knee,hip");
+  MISMATCH(ASSAY_METADATA_MISMATCH, "c.yaml:14:9", "has 'ankle' there");
+  say(0, "joint_names", "hip,knee,ankle");
+  say(1, "joint_stiffness", "15,40,80");
+  BINDS();
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(binds_by_name_only),
       TEST(names_what_does_not_fit),
       TEST(holds_metadata_against_the_contract),
+      TEST(metadata_may_stand_in_hardware_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

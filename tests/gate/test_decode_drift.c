@@ -210,6 +210,37 @@ static void pi_and_minus_pi_are_one_angle(void **state) {
   gate_result_free(result);
 }
 
+/* kp times a position, kd times a velocity; degrees as radians. */
+static void drift_is_a_torque_by_the_gain_of_its_unit(void **state) {
+  (void)state;
+  static const char gains[] =
+      "shape: [4], hardware_order: [slide, arm, wheel, lift], components: [{name: wheel, unit: rad/s, pd: {kp: 0, kd: "
+      "2}, "
+      "tolerance: {max: 9}}, {name: arm, unit: rad, pd: {kp: 40, kd: 1}, tolerance: {max: 9}}, {name: lift, unit: deg, "
+      "pd: "
+      "{kp: 180, kd: 1}, tolerance: {max: 9}}, {name: slide, unit: m, pd: {kp: 100, kd: 1}, tolerance: {max: 9}}]";
+  const float golden[12] = {0}, rung[12] = {0.5F, 0.25F, 1, 0.5F};
+  struct gate_result *result = compare(gains, "3,4", golden, rung);
+  static const struct {
+    const char *name, *gain, *unit;
+    double max, mean;
+    int32_t motor;
+  } expected[] = {{"wheel", "kd", "N·m", 1, 1.0 / 3, 2},
+                  {"arm", "kp", "N·m", 10, 10.0 / 3, 1},
+                  {"lift", "kp", "N·m", 3.14159265358979, 3.14159265358979 / 3, 3},
+                  {"slide", "kp", "N", 50, 50.0 / 3, 0}};
+  expect_verdict(result, VERDICT_PASS, 0);
+  for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+    const struct component_result *component = rung_component(&result->rungs[0], expected[i].name);
+    assert_string_equal(component->torque.gain, expected[i].gain);
+    assert_string_equal(component->torque.unit, expected[i].unit);
+    assert_true(fabs(component->torque.max - expected[i].max) < 1e-12);
+    assert_true(fabs(component->torque.mean - expected[i].mean) < 1e-12);
+    assert_int_equal(component->motor, expected[i].motor);
+  }
+  gate_result_free(result);
+}
+
 /* --- what is executed -------------------------------------------------------------------- */
 
 #define CHUNK "shape: [2, 1], axes: [horizon, component], components: [{name: a, unit: rad, tolerance: {max: 0.01}}]"
@@ -254,6 +285,7 @@ int main(void) {
       cmocka_unit_test(motors_in_another_order_are_named),
       cmocka_unit_test(q_and_minus_q_are_one_rotation),
       cmocka_unit_test(pi_and_minus_pi_are_one_angle),
+      cmocka_unit_test(drift_is_a_torque_by_the_gain_of_its_unit),
       cmocka_unit_test(a_queue_decides_by_the_answers_that_it_uses),
       cmocka_unit_test(an_ensemble_decides_by_its_blend),
   };
