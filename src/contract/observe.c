@@ -349,6 +349,10 @@ assay_status observer_fill(struct observer *observer, const struct fed_inputs *o
 assay_status observe_fill(const struct contract *contract, const struct contract_input *input, const char *output,
                           const assay_tensor *answer, const struct fed_inputs *measured, assay_tensor *observation) {
   const struct contract_terms *terms = input->terms;
+  if (terms != NULL && (tensor_count(observation) != terms->size || !dtype_is_float(observation->dtype))) {
+    return status_make(ASSAY_INPUT_SHAPE, input->name, "the input '%s' has %lld elements, but its terms have %lld",
+                       input->name, (long long)tensor_count(observation), (long long)terms->size);
+  }
   struct fpenv saved = fpenv_enter();
   assay_status status = status_ok();
   for (int32_t t = 0; terms != NULL && t < terms->n_terms && assay_status_ok(status); t++) {

@@ -19,6 +19,7 @@
 #include "gate/same_backend.h"
 #include "gate/stage_drift.h"
 #include "gate/stage_reference.h"
+#include "gate/swapped_inputs.h"
 
 static const char claim[] =
     "PASS says: parity with the reference on this corpus. It claims nothing about success at the task; rollouts do "
@@ -389,6 +390,22 @@ static assay_status check_precision(struct gate_state *state, int32_t r) {
   return can ? precision_fit_check(&fit, &state->result->arena, &rung->reasons) : status_ok();
 }
 
+/* Of a rung that was rejected and whose outputs alone do not say why. */
+static assay_status look_at_inputs(struct gate_state *state, int32_t r) {
+  struct gate_result *result = state->result;
+  struct rung_state *rung = &state->rungs[r];
+  struct gate_reasons *reasons = &result->rungs[r].reasons;
+  int32_t reference = state->work->reference_rung;
+  bool explained = state->work->outputs_only || rung->pass.cases_run < state->plan.n_valid;
+  for (int32_t i = 0; i < reasons->count; i++) {
+    explained = explained || reasons->items[i].code == ASSAY_LOOKS_LIKE;
+  }
+  return explained
+             ? status_ok()
+             : hints_of_inputs(&state->plan, &rung->request,
+                               reference >= 0 ? state->rungs[reference].pass.answers : NULL, &result->arena, reasons);
+}
+
 static assay_status judge_rung(struct gate_state *state, int32_t r, bool unstable) {
   struct gate_result *result = state->result;
   struct rung_result *rung = &result->rungs[r];
@@ -407,7 +424,7 @@ static assay_status judge_rung(struct gate_state *state, int32_t r, bool unstabl
     TRY(stage_drift_assemble(state->rungs[r].stages, measured.gate_rung, &result->arena, rung));
   }
   rung->verdict = verdict_of_reasons(&rung->reasons);
-  return status_ok();
+  return rung->verdict == VERDICT_REJECT && rung->n_components > 0 ? look_at_inputs(state, r) : status_ok();
 }
 
 static assay_status judge(struct gate_state *state) {

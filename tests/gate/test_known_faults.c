@@ -9,6 +9,19 @@
 #include "policy_builder.h"
 #include "support.h"
 
+/* The likely cause that a rung was told; fails when it is another. */
+static void expect_cause(const struct gate_result *result, const char *part) {
+  const char *told = "";
+  for (int32_t i = 0; i < result->rungs[0].reasons.count; i++) {
+    const struct gate_reason *reason = &result->rungs[0].reasons.items[i];
+    told = reason->code == ASSAY_LOOKS_LIKE ? reason->sentence : told;
+  }
+  if (part == NULL ? *told != '\0' : strstr(told, part) == NULL) {
+    print_error("expected the cause \"%s\", got \"%s\"\n", part != NULL ? part : "none", told);
+    fail();
+  }
+}
+
 /* A contract of one output `y` of n elements, whose components are one family. */
 static void write_contract(const char *folder, const char *inputs, const char *shape, const char *rest) {
   char text[2048];
@@ -277,6 +290,7 @@ static void exchanged_input_names_are_rejected(void **state) {
     struct gate_result *result = policy_verify(folder);
     expect_verdict(result, swapped ? VERDICT_REJECT : VERDICT_PASS, swapped);
     assert_true(result->rungs[0].components[0].drift.raw.worst.actual == (swapped ? 8 : -19));
+    expect_cause(result, swapped ? "inputs 'a' and 'b' look swapped" : NULL);
     gate_result_free(result);
     temp_free(folder);
   }

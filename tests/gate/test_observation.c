@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model_builder.h"
 #include "observed_policy.h"
 #include "support.h"
 
@@ -140,6 +141,48 @@ static void a_source_with_another_observation_drifts(void **state) {
   gate_result_free(result);
 }
 
+static void write_stage(const char *path, const char *from, const char *shape, const char *to, float factor) {
+  struct proto *model = onnx_model(8, 17), *graph = onnx_graph(model);
+  onnx_input(graph, from, ASSAY_FLOAT32, shape);
+  onnx_f32(graph, "factor", "1", &factor);
+  char inputs[64];
+  snprintf(inputs, sizeof inputs, "%s,factor", from);
+  onnx_node(graph, "Mul", inputs, to);
+  onnx_output(graph, to, ASSAY_FLOAT32, shape);
+  onnx_write(model, path);
+  proto_free(model);
+}
+
+/* A term of lag 0 is what the encoder of this rung answers, not what the source's answered. */
+static void an_earlier_stage_feeds_its_term(void **state) {
+  (void)state;
+  for (int wrong = 0; wrong < 2; wrong++) {
+    char *folder = temp_folder();
+    temp_write(
+        folder, "contract.yaml",
+        "assay: 1\npolicy: p\nstages:\n  - {name: encoder, model: e.onnx}\n  - {name: actor, model: a.onnx}\n"
+        "inputs:\n  - {name: h, dtype: float32, shape: [1, 2]}\n  - name: obs\n    dtype: float32\n"
+        "    shape: [1, 3]\n    terms: [{name: q, count: 1}, {name: z, scale: 3, from: {output: latent, lag: 0}}]\n"
+        "outputs:\n  - {name: latent, dtype: float32, shape: [1, 2]}\n"
+        "  - {name: y, dtype: float32, shape: [1, 3], unit: m, tolerance: {max: 0.001}, components: [{names: [a, b, "
+        "c]}]}\n");
+    temp_write(folder, "gate.yaml", policy_gate);
+    write_stage(temp_path(folder, "e.onnx"), "h", "1,2", "latent", wrong ? 2.5F : 2);
+    write_stage(temp_path(folder, "a.onnx"), "obs", "1,3", "y", 1);
+    struct corpus_builder *builder = build_corpus(temp_path(folder, "golden"), CORPUS_GOLDEN);
+    build_f32(builder, "inputs/h", "2,1,2", (const float[]){1, 2, 3, 4});
+    build_f32(builder, "raw/q", "2,1", (const float[]){7, 8});
+    build_f32(builder, "outputs/latent", "2,1,2", (const float[]){2, 4, 6, 8});
+    build_f32(builder, "outputs/y", "2,1,3", (const float[]){7, 6, 12, 8, 18, 24});
+    build_case(builder, &(struct corpus_case){.id = "one", .sequence = true});
+    build_done(builder);
+    struct gate_result *result = policy_verify(folder);
+    expect_verdict(result, wrong ? VERDICT_REJECT : VERDICT_PASS, wrong);
+    gate_result_free(result);
+    temp_free(folder);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_right_observation_passes),
@@ -147,6 +190,7 @@ int main(void) {
       cmocka_unit_test(what_needs_no_sensor_is_checked_without_them),
       cmocka_unit_test(an_error_that_is_fed_back_grows),
       cmocka_unit_test(a_source_with_another_observation_drifts),
+      cmocka_unit_test(an_earlier_stage_feeds_its_term),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
