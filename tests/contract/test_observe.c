@@ -115,7 +115,7 @@ static void built_as_by_hand_and_joined_to_the_same_bits(void **state) {
       for (int step = 0; step < STEPS; step++) {
         struct fed_input items[TERMS];
         assay_tensor tensors[TERMS];
-        char names[TERMS][8];
+        char names[TERMS][16];
         for (int t = 0; t < l.n_terms; t++) {
           for (int e = 0; e < l.sizes[t]; e++) {
             sensors[step][t][e] = (double)between(-2000, 2000) / 700;
