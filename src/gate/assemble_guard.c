@@ -45,23 +45,25 @@ static struct nearest nearest_of(const struct guard_list *list, const struct gua
 
 static bool is_flip(const struct guard_step *item) { return item->expected != item->actual; }
 
-static void fill_case(const struct guard_list *list, const struct guard_step *item, const struct nearest *nearest,
-                      struct guard_case *out) {
+/* The sentence is copied: the list ends with the measuring, and what is shown lives on. */
+static assay_status fill_case(const struct guard_list *list, const struct guard_step *item,
+                              const struct nearest *nearest, struct arena *arena, struct guard_case *out) {
+  const char *sentence = item->actual_sentence != NULL ? item->actual_sentence : item->expected_sentence;
   const struct plan_output *planned = NULL;
   const struct contract_component *component =
       nearest->component >= 0 ? plan_component(list->plan, nearest->component, &planned) : NULL;
-  *out =
-      (struct guard_case){.case_id = list->plan->cases.entries[item->case_index].id,
-                          .step = item->step,
-                          .flipped = is_flip(item),
-                          .stated = item->stated,
-                          .expected = guard_answer_name(item->expected),
-                          .actual = guard_answer_name(item->actual),
-                          .output = planned != NULL ? planned->output->name : NULL,
-                          .component = component != NULL ? component->name : NULL,
-                          .unit = component != NULL ? component->unit : NULL,
-                          .margin = nearest->component >= 0 ? nearest->margin : NAN,
-                          .sentence = item->actual_sentence != NULL ? item->actual_sentence : item->expected_sentence};
+  *out = (struct guard_case){.case_id = list->plan->cases.entries[item->case_index].id,
+                             .step = item->step,
+                             .flipped = is_flip(item),
+                             .stated = item->stated,
+                             .expected = guard_answer_name(item->expected),
+                             .actual = guard_answer_name(item->actual),
+                             .output = planned != NULL ? planned->output->name : NULL,
+                             .component = component != NULL ? component->name : NULL,
+                             .unit = component != NULL ? component->unit : NULL,
+                             .margin = nearest->component >= 0 ? nearest->margin : NAN,
+                             .sentence = sentence != NULL ? arena_string(arena, sentence) : NULL};
+  return sentence == NULL || out->sentence != NULL ? status_ok() : status_no_memory(strlen(sentence));
 }
 
 /* Flips first, then margins below the drift; each in the corpus' order. */
@@ -73,7 +75,7 @@ static assay_status list_cases(const struct guard_list *list, const double *drif
     for (size_t i = 0; i < list->count; i++) {
       struct nearest nearest = nearest_of(list, &list->items[i], drift);
       if (is_flip(&list->items[i]) == (flipped == 1) && (flipped == 1 || nearest.near)) {
-        fill_case(list, &list->items[i], &nearest, &cases[out->n_cases++]);
+        TRY(fill_case(list, &list->items[i], &nearest, arena, &cases[out->n_cases++]));
       }
     }
   }
