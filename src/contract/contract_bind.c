@@ -100,6 +100,14 @@ static assay_status bind_one(const struct contract *contract, const struct side 
   return side_fit(contract, side, tensor, model_path);
 }
 
+/* A tensor of the model that the contract leaves out; the place is the first entry of the list that lacks it. */
+static assay_status missing(const struct contract *contract, struct mark list, const char *verb, const char *section,
+                            const char *name, const char *model_path) {
+  return contract_fault(contract, list, ASSAY_CONTRACT_MISMATCH,
+                        "%s %s '%s', which the contract does not describe; list it under '%s' or pair it under 'state'",
+                        model_path, verb, name, section);
+}
+
 static assay_status bind_inputs(const struct contract *contract, const struct signature *signature,
                                 const char *model_path) {
   for (int32_t i = 0; i < contract->n_inputs; i++) {
@@ -110,9 +118,7 @@ static assay_status bind_inputs(const struct contract *contract, const struct si
   for (int32_t i = 0; i < signature->n_inputs; i++) {
     const struct signature_tensor *tensor = &signature->inputs[i];
     if (!tensor->has_default && contract_find_input(contract, tensor->name) == NULL) {
-      return status_make(ASSAY_CONTRACT_MISMATCH, contract->path,
-                         "%s takes an input '%s', which the contract does not describe; list it under 'inputs'%s",
-                         model_path, tensor->name, " or pair it under 'state'");
+      return missing(contract, contract->inputs[0].mark, "takes an input", "inputs", tensor->name, model_path);
     }
   }
   return status_ok();
@@ -128,9 +134,7 @@ static assay_status bind_outputs(const struct contract *contract, const struct s
   for (int32_t i = 0; i < signature->n_outputs; i++) {
     const struct signature_tensor *tensor = &signature->outputs[i];
     if (contract_find_output(contract, tensor->name) == NULL) {
-      return status_make(ASSAY_CONTRACT_MISMATCH, contract->path,
-                         "%s gives an output '%s', which the contract does not describe; list it under 'outputs'%s",
-                         model_path, tensor->name, " or pair it under 'state'");
+      return missing(contract, contract->outputs[0].mark, "gives an output", "outputs", tensor->name, model_path);
     }
   }
   return status_ok();

@@ -3,6 +3,7 @@
 #include "gate/decode_check.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "contract/compare.h"
@@ -65,6 +66,7 @@ assay_status decode_look(const struct decoded_array *array, const struct contrac
         out->expected = expected;
         out->actual = actual;
         out->step = step;
+        out->horizon = horizon;
         out->element = i;
       }
     }
@@ -94,6 +96,10 @@ static assay_status check_component(const struct plan *plan, const struct decode
     return status_ok();
   }
   struct text hint = {0};
+  char chunk[64] = "";
+  if (array->output->horizon_axis >= 0) {
+    snprintf(chunk, sizeof chunk, ", step %lld of its chunk", (long long)look.horizon);
+  }
   assay_status status = decode_explain(plan, array, c, &hint);
   if (assay_status_ok(status)) {
     struct gate_reason reason = gate_reason_of(ASSAY_DECODE_DRIFT);
@@ -105,12 +111,12 @@ static assay_status check_component(const struct plan *plan, const struct decode
     reason.measured = look.worst;
     reason.tolerance = look.scale * decode_share;
     reason.unit = component->unit;
-    status =
-        golden_say(arena, reasons, reason, array->fed, look.step,
-                   "case '%s': decoding '%s' as the contract says differs from what the source decoded by up to "
-                   "%.6g (step %lld, element %lld: recorded %.9g, made %.9g)%s%s",
-                   array->fed->entry->id, component->name, look.worst, (long long)look.step, (long long)look.element,
-                   look.expected, look.actual, hint.length > 0 ? "; " : "", text_string(&hint));
+    status = golden_say(arena, reasons, reason, array->fed, look.step,
+                        "case '%s': decoding '%s' as the contract says differs from what the source decoded by up to "
+                        "%.6g (step %lld%s, element %lld: recorded %.9g, made %.9g)%s%s",
+                        array->fed->entry->id, component->name, look.worst, (long long)look.step, chunk,
+                        (long long)look.element, look.expected, look.actual, hint.length > 0 ? "; " : "",
+                        text_string(&hint));
   }
   text_free(&hint);
   return status;

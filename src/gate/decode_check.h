@@ -15,7 +15,7 @@ struct decoded_array {
 };
 /* How far decoding is from what was recorded. */
 struct decode_look {
-  int64_t n, seen, step, element; /* compared, met, and where the worst is */
+  int64_t n, seen, step, horizon, element; /* compared, met, and where the worst is */
   double worst, expected, actual, scale;
 };
 /* Component c as recorded against component `made_of` decoded by `as`, a variant of the contract's output, with what

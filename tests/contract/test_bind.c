@@ -72,10 +72,10 @@ static void names_what_does_not_fit(void **state) {
   outputs[1].name = "actions";
   MISMATCH(ASSAY_CONTRACT_MISMATCH, "c.yaml:9:5", "m.onnx has no output 'y'; it has 'h2', 'actions'");
   inputs[3].has_default = false;
-  MISMATCH(ASSAY_CONTRACT_MISMATCH, "c.yaml", "takes an input 'weight', which the contract does not describe");
+  MISMATCH(ASSAY_CONTRACT_MISMATCH, "c.yaml:5:5", "takes an input 'weight', which the contract does not describe");
   outputs[2] = (struct signature_tensor){"extra", ASSAY_FLOAT32, 1, one, false};
   signature.n_outputs = 3;
-  MISMATCH(ASSAY_CONTRACT_MISMATCH, "c.yaml", "gives an output 'extra'");
+  MISMATCH(ASSAY_CONTRACT_MISMATCH, "c.yaml:9:5", "gives an output 'extra'");
   inputs[2].dtype = ASSAY_FLOAT16;
   MISMATCH(ASSAY_CONTRACT_MISMATCH, "c.yaml:5:5", "input 'a' is float32 here, but float16 in m.onnx");
   inputs[2].rank = 0;

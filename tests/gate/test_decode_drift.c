@@ -111,6 +111,37 @@ static void a_normaliser_that_is_inert_doubled_or_another_is_named(void **state)
   drifts(&(struct setup){STATISTICS, "decoded/hip", "3,1", NULL, degrees}, "hip", 2, 0, "degrees against radians");
 }
 
+/* Of a chunk the step within it is named too: the element alone leaves it to the reader to divide. */
+static void the_step_of_a_chunk_is_named(void **state) {
+  (void)state;
+  char *folder = temp_folder();
+  struct corpus_builder *builder = build_corpus(temp_path(folder, "golden"), CORPUS_GOLDEN);
+  static const float decoded[3] = {0.1F, -0.3F, 0.9F}; /* of the hip; the last should be 0.5 */
+  temp_write(folder, "contract.yaml",
+             "assay: 1\npolicy: toy\nmodel: policy.onnx\ninputs: [{name: x, dtype: float32, shape: [1]}]\n"
+             "outputs:\n  - {name: y, dtype: float32, shape: [1, 3, 2], axes: [batch, horizon, component], unit: rad,\n"
+             "     tolerance: {max: 0.001}, execute: {steps: 3}, components: [{names: [hip, knee]}]}\n");
+  temp_write(folder, "gate.yaml", policy_recorded_gate);
+  build_f32(builder, "inputs/x", "1", y);
+  build_f32(builder, "outputs/y", "1,3,2", y);
+  build_f32(builder, "decoded/hip", "1,3", decoded);
+  build_case(builder, &(struct corpus_case){.id = "one"});
+  build_done(builder);
+  assay_tensor answer = test_tensor(ASSAY_FLOAT32, "1,3,2", y);
+  struct run_writer *writer;
+  ASSERT_OK(run_writer_open(temp_path(folder, "candidate"), &writer));
+  ASSERT_OK(run_writer_case(writer, "one", &(struct npz_entry){"outputs/y", &answer}, 1));
+  ASSERT_OK(run_writer_commit(writer));
+  tensor_free(&answer);
+  struct gate_result *result = policy_verify(folder);
+  assert_int_equal(gate_reasons(result, ASSAY_DECODE_DRIFT), 1);
+  assert_string_equal(result->reasons.items[0].component, "hip");
+  assert_non_null(strstr(result->reasons.items[0].sentence,
+                         "(step 0, step 2 of its chunk, element 4: recorded 0.899999976, made 0.5)"));
+  gate_result_free(result);
+  temp_free(folder);
+}
+
 static void a_step_that_was_lost_is_named(void **state) {
   (void)state;
   const float unclipped[3] = {0.2F, -0.6F, 1};
@@ -281,6 +312,7 @@ int main(void) {
       cmocka_unit_test(an_action_anchored_on_another_frame_is_named),
       cmocka_unit_test(an_action_anchored_on_another_step_is_named),
       cmocka_unit_test(a_normaliser_that_is_inert_doubled_or_another_is_named),
+      cmocka_unit_test(the_step_of_a_chunk_is_named),
       cmocka_unit_test(a_step_that_was_lost_is_named),
       cmocka_unit_test(motors_in_another_order_are_named),
       cmocka_unit_test(q_and_minus_q_are_one_rotation),
