@@ -1,20 +1,10 @@
 /* `assay compare A B`: drift between two recorded runs, matched by name. */
 #include "cli/cli.h"
+#include "cli/show.h"
 #include "core/text.h"
 #include "corpus/sealed_register.h"
 #include "gate/gate.h"
 #include "report/report.h"
-
-static assay_status show(const struct cli *cli, const struct gate_result *result) {
-  struct text out = {0};
-  struct terminal_options options = {.color = cli->color, .verbose = cli->verbose, .quiet = cli->quiet};
-  assay_status status = cli->json ? report_json(result, &out) : report_terminal(result, &options, &out);
-  if (assay_status_ok(status)) {
-    fputs(text_string(&out), stdout);
-  }
-  text_free(&out);
-  return status;
-}
 
 int command_compare(struct cli *cli, int argc, char **argv) {
   const char *contract = NULL, *report = NULL;
@@ -49,7 +39,7 @@ int command_compare(struct cli *cli, int argc, char **argv) {
     status = report_write(result, report);
   }
   if (assay_status_ok(status)) {
-    status = show(cli, result);
+    status = cli_show(cli, result, NULL);
     exit_code = result->exit_code;
   }
   gate_result_free(result);

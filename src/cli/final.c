@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/show.h"
 #include "core/text.h"
 #include "gate/gate.h"
 #include "report/report.h"
@@ -11,20 +12,6 @@ struct final_options {
   const char *gate, *report;
   struct gate_final final;
 };
-
-static assay_status show(const struct cli *cli, const struct gate_result *result, const char *report) {
-  struct text out = {0};
-  const struct terminal_options options = {.color = cli->color, .verbose = cli->verbose, .quiet = cli->quiet};
-  assay_status status = cli->json ? report_json(result, &out) : report_terminal(result, &options, &out);
-  if (assay_status_ok(status)) {
-    fputs(text_string(&out), stdout);
-    if (!cli->json) {
-      printf("report: %s\n", report);
-    }
-  }
-  text_free(&out);
-  return status;
-}
 
 static assay_status run(const struct cli *cli, const char *folder, const struct final_options *own, int *exit_code) {
   const struct gate_options options = {.folder = folder,
@@ -45,7 +32,7 @@ static assay_status run(const struct cli *cli, const char *folder, const struct 
     status = report_write(result, text_string(&place));
   }
   if (assay_status_ok(status)) {
-    status = show(cli, result, text_string(&place));
+    status = cli_show(cli, result, text_string(&place));
   }
   *exit_code = result->exit_code;
   text_free(&place);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/show.h"
 #include "core/file.h"
 #include "core/text.h"
 #include "gate/gate.h"
@@ -24,20 +25,6 @@ static assay_status write_report(const struct gate_result *result, const char *f
   return report_write(result, text_string(place));
 }
 
-static assay_status show(const struct cli *cli, const struct gate_result *result, const char *report) {
-  struct text out = {0};
-  struct terminal_options options = {.color = cli->color, .verbose = cli->verbose, .quiet = cli->quiet};
-  assay_status status = cli->json ? report_json(result, &out) : report_terminal(result, &options, &out);
-  if (assay_status_ok(status)) {
-    fputs(text_string(&out), stdout);
-    if (!cli->json && report != NULL) {
-      printf("report: %s\n", report);
-    }
-  }
-  text_free(&out);
-  return status;
-}
-
 static assay_status run_folder(const struct cli *cli, const char *folder, const struct verify_options *own,
                                int *exit_code) {
   struct gate_result *result = NULL;
@@ -51,7 +38,7 @@ static assay_status run_folder(const struct cli *cli, const char *folder, const 
   TRY(gate_run(&options, &result));
   assay_status status = write_report(result, folder, own->report, &place);
   if (assay_status_ok(status)) {
-    status = show(cli, result, text_string(&place));
+    status = cli_show(cli, result, text_string(&place));
   }
   *exit_code = result->exit_code;
   text_free(&place);
@@ -65,7 +52,7 @@ static assay_status run_bare(const struct cli *cli, const char *model, const str
   TRY(gate_run_bare(model, cli->threads, &cli->progress, &result));
   assay_status status = own->report != NULL ? report_write(result, own->report) : status_ok();
   if (assay_status_ok(status)) {
-    status = show(cli, result, own->report);
+    status = cli_show(cli, result, own->report);
   }
   *exit_code = result->exit_code;
   gate_result_free(result);

@@ -22,12 +22,6 @@ struct measured {
   const int64_t *picks; /* where they stand in the sensor's array; NULL: in their order */
 };
 
-static assay_status keep_yaml(struct reader *reader, const struct yaml *node, const char *what, void *member) {
-  (void)reader, (void)what;
-  *(const struct yaml **)member = node;
-  return status_ok();
-}
-
 /* An input as one frame, or as frames along its history. */
 static assay_status measure_input(const struct reader *reader, struct mark mark, const char *what,
                                   const struct contract_input *input, struct measured *out) {
@@ -204,8 +198,8 @@ assay_status read_add(struct reader *reader, const struct yaml *node, const char
                       const struct contract_output *output, struct decode_rows *rows, int32_t at) {
   static const struct field fields[] = {
       {"input", read_text, offsetof(struct add, input), FIELD_REQUIRED},
-      {"frame", keep_yaml, offsetof(struct add, frame), FIELD_OPTIONAL},
-      {"elements", keep_yaml, offsetof(struct add, elements), FIELD_OPTIONAL},
+      {"frame", keep_node, offsetof(struct add, frame), FIELD_OPTIONAL},
+      {"elements", keep_node, offsetof(struct add, elements), FIELD_OPTIONAL},
       {"cumulative", read_flag, offsetof(struct add, cumulative), FIELD_OPTIONAL},
   };
   struct add add = {0};

@@ -22,12 +22,6 @@ struct entry {
   struct compared_entry compared;
 };
 
-static assay_status keep_node(struct reader *reader, const struct yaml *node, const char *what, void *member) {
-  (void)reader, (void)what;
-  *(const struct yaml **)member = node;
-  return status_ok();
-}
-
 /* Of a pose there are two, which its reader looks at. */
 static assay_status entry_unit(struct reader *reader, const struct yaml *node, const char *what, void *member) {
   struct entry *entry = member;

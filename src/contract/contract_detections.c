@@ -15,12 +15,6 @@ struct detections_member {
   const struct yaml *box, *objects, *scores, *size_bins, *distance_bins, *tolerance;
 };
 
-static assay_status keep_node(struct reader *reader, const struct yaml *node, const char *what, void *member) {
-  (void)reader, (void)what;
-  *(const struct yaml **)member = node;
-  return status_ok();
-}
-
 static assay_status read_share(struct reader *reader, const struct yaml *node, const char *what, void *member) {
   double value = 0;
   TRY(yaml_double(&reader->file, node, what, true, &value));

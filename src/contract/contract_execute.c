@@ -10,17 +10,11 @@ struct blend {
   int64_t steps;
 };
 
-static assay_status keep_blend(struct reader *reader, const struct yaml *node, const char *what, void *member) {
-  (void)reader, (void)what;
-  *(const struct yaml **)member = node;
-  return status_ok();
-}
-
 assay_status output_execute(struct reader *reader, const struct yaml *node, const char *what, void *member) {
   static const struct field fields[] = {
       {"steps", read_size, offsetof(struct execute, steps), FIELD_OPTIONAL},
       {"queue", read_size, offsetof(struct execute, queue), FIELD_OPTIONAL},
-      {"ensemble", keep_blend, offsetof(struct execute, ensemble), FIELD_OPTIONAL},
+      {"ensemble", keep_node, offsetof(struct execute, ensemble), FIELD_OPTIONAL},
   };
   static const struct field blend_fields[] = {
       {"m", read_not_negative, offsetof(struct blend, m), FIELD_REQUIRED},

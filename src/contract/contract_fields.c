@@ -27,21 +27,11 @@ enum { FIELDS_MAX = 40 };
 /* Unknown keys first, since a misspelt key is often the reason why another is missing. */
 static assay_status check_keys(struct reader *reader, const struct yaml *node, const struct field *fields, size_t count,
                                const char *what) {
-  const char *keys[FIELDS_MAX];
+  const char *keys[FIELDS_MAX] = {0};
   for (size_t i = 0; i < count; i++) {
     keys[i] = fields[i].key;
   }
-  TRY(yaml_keys(&reader->file, node, keys, count, what));
-  for (int32_t i = 0; i < node->count; i++) {
-    for (size_t j = 0; j < count; j++) {
-      if (fields[j].presence == FIELD_LATER && text_equal(fields[j].key, node->keys[i])) {
-        char thing[WHAT_SIZE];
-        what_format(thing, "'%s' of %s", node->keys[i], what);
-        return not_read_yet(reader, node->key_marks[i], thing);
-      }
-    }
-  }
-  return status_ok();
+  return yaml_keys(&reader->file, node, keys, count, what);
 }
 
 assay_status fields_read(struct reader *reader, const struct yaml *node, const struct field *fields, size_t count,
@@ -59,6 +49,12 @@ assay_status fields_read(struct reader *reader, const struct yaml *node, const s
     what_format(member, "'%s' of %s", fields[i].key, what);
     TRY(fields[i].read(reader, value, member, (char *)object + fields[i].offset));
   }
+  return status_ok();
+}
+
+assay_status keep_node(struct reader *reader, const struct yaml *node, const char *what, void *member) {
+  (void)reader, (void)what;
+  *(const struct yaml **)member = node;
   return status_ok();
 }
 

@@ -8,12 +8,6 @@
 
 enum { LAG_MAX = 4096 };
 
-assay_status keep_node(struct reader *reader, const struct yaml *node, const char *what, void *member) {
-  (void)reader, (void)what;
-  *(const struct yaml **)member = node;
-  return status_ok();
-}
-
 /* "<name>[0]", "<name>[1]", ... */
 assay_status number_elements(struct reader *reader, const char *name, int32_t count, const char *const **out) {
   const char **names;
@@ -241,7 +235,7 @@ static assay_status from_output(struct reader *reader, const struct yaml *node, 
 
 struct clock_member {
   double period_s, period_steps, start;
-  const struct yaml *forms, *start_node;
+  const struct yaml *forms;
 };
 
 static assay_status clock_start(struct reader *reader, const struct yaml *node, const char *what, void *member) {

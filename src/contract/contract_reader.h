@@ -1,6 +1,5 @@
 /* Private to contract/: how contract.yaml is read. A mapping is a table of
- * fields, one row a key; a new key is one row, and a key that belongs to the
- * format but is not read yet is a row too, answered with CONTRACT_UNSUPPORTED. */
+ * fields, one row a key; a new key is one row. */
 #ifndef CONTRACT_CONTRACT_READER_H
 #define CONTRACT_CONTRACT_READER_H
 
@@ -25,10 +24,10 @@ struct field {
   const char *key;
   field_read *read; /* NULL: whoever called fields_read looks at it */
   size_t offset;
-  enum { FIELD_OPTIONAL, FIELD_REQUIRED, FIELD_LATER } presence;
+  enum { FIELD_OPTIONAL, FIELD_REQUIRED } presence;
 };
-/* Reads a mapping by its table, in the table's order. Unknown keys, keys that come later and
- * missing ones are failures. `what` names the mapping. */
+/* Reads a mapping by its table, in the table's order. Unknown keys and missing ones are failures.
+ * `what` names the mapping. */
 ASSAY_MUST_CHECK assay_status fields_read(struct reader *reader, const struct yaml *node, const struct field *fields,
                                           size_t count, const char *what, void *object);
 #define FIELDS_READ(reader, node, fields, what, object) \
@@ -44,6 +43,7 @@ field_read read_size;         /* int64_t from 1 to 65536 */
 field_read read_steps;        /* int32_t from 1 to 65536 */
 field_read read_flag;         /* bool */
 field_read read_dtype;        /* assay_dtype: bool, an integer or a float */
+field_read keep_node;         /* const struct yaml *: looked at later */
 
 /* A list of numbers, or one number, into the arena. */
 ASSAY_MUST_CHECK assay_status read_numbers(struct reader *reader, const struct yaml *node, const char *what,

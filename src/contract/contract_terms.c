@@ -91,25 +91,21 @@ static assay_status read_term(struct reader *reader, const struct yaml *node, in
 /* --- the whole input ---------------------------------------------------------------------- */
 
 struct terms_history {
-  bool has_layout, has_order, has_initial;
   int32_t layout, order, initial;
 };
 
 static assay_status history_layout(struct reader *reader, const struct yaml *node, const char *what, void *member) {
   static const char *const words[] = {"term_major", "time_major"};
-  ((struct terms_history *)member)->has_layout = true;
   return yaml_choice(&reader->file, node, what, words, 2, &((struct terms_history *)member)->layout);
 }
 
 static assay_status history_order(struct reader *reader, const struct yaml *node, const char *what, void *member) {
   static const char *const words[] = {"oldest_first", "newest_first"};
-  ((struct terms_history *)member)->has_order = true;
   return yaml_choice(&reader->file, node, what, words, 2, &((struct terms_history *)member)->order);
 }
 
 static assay_status history_initial(struct reader *reader, const struct yaml *node, const char *what, void *member) {
   static const char *const words[] = {"repeat_first", "zeros"};
-  ((struct terms_history *)member)->has_initial = true;
   return yaml_choice(&reader->file, node, what, words, 2, &((struct terms_history *)member)->initial);
 }
 

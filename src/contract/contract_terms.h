@@ -8,7 +8,6 @@
 
 enum { OBSERVATION_MAX = 1 << 20 }; /* elements */
 
-field_read keep_node; /* const struct yaml *: looked at later */
 /* "<name>[0]", "<name>[1]", ... */
 ASSAY_MUST_CHECK assay_status number_elements(struct reader *reader, const char *name, int32_t count,
                                               const char *const **out);

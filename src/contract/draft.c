@@ -391,7 +391,7 @@ static assay_status add_tensors(const struct draft_plan *plan, const struct stag
 
 static assay_status make_draft(const struct draft *draft, struct arena *arena, struct text *out) {
   static const struct facts nothing = {0};
-  struct draft_plan plan = {.draft = draft, .facts = draft->facts != NULL ? draft->facts : &nothing};
+  struct draft_plan plan = {.facts = draft->facts != NULL ? draft->facts : &nothing};
   struct staging staging = {0};
   plan.signature = draft->models[0].signature;
   plan.model_name = draft->models[0].path;

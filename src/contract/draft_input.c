@@ -83,18 +83,6 @@ static int64_t term_steps(const struct fact_input *input, const struct fact_term
   return steps >= 1 && steps <= FACT_ITEMS_MAX ? (int64_t)steps : 1;
 }
 
-static assay_status wrong_size(struct place place, const char *format, ...) PRINTF_LIKE(2, 3);
-static assay_status wrong_size(struct place place, const char *format, ...) {
-  struct text where = {0};
-  place_add(&where, place);
-  va_list arguments;
-  va_start(arguments, format);
-  assay_status status = status_make_va(ASSAY_IMPORT_INVALID, text_string(&where), format, arguments);
-  va_end(arguments);
-  text_free(&where);
-  return status;
-}
-
 /* A column of a term has one number for all, or one an element. */
 static assay_status check_column(const struct draft_plan *plan, const struct fact_term *term, const char *key,
                                  const struct fact_numbers *column) {
@@ -104,10 +92,10 @@ static assay_status check_column(const struct draft_plan *plan, const struct fac
   }
   struct text at = {0};
   place_add(&at, term->place);
-  assay_status status = wrong_size(column->place,
-                                   "the %s of term '%.80s' has %d numbers, but the term (%s) has %lld "
-                                   "elements",
-                                   key, term->name, (int)column->count, text_string(&at), (long long)width);
+  assay_status status = import_invalid(column->place,
+                                       "the %s of term '%.80s' has %d numbers, but the term (%s) has %lld "
+                                       "elements",
+                                       key, term->name, (int)column->count, text_string(&at), (long long)width);
   text_free(&at);
   return status;
 }
@@ -129,8 +117,8 @@ static assay_status check_sizes(const struct draft_plan *plan, int32_t i, int64_
     unknown_steps = width == 0 ? steps : unknown_steps;
   }
   if (input->size.given && size > 0 && input->size.value != (double)size && input->history.given == false) {
-    return wrong_size(input->size.place, "the observation has %.0f elements here, but input '%s' of %s has %lld",
-                      input->size.value, plan->signature->inputs[i].name, plan->model_name, (long long)size);
+    return import_invalid(input->size.place, "the observation has %.0f elements here, but input '%s' of %s has %lld",
+                          input->size.value, plan->signature->inputs[i].name, plan->model_name, (long long)size);
   }
   if (size == 0) {
     return status_ok();
@@ -141,11 +129,12 @@ static assay_status check_sizes(const struct draft_plan *plan, int32_t i, int64_
   if (total > size || (unknown == 0 && total != size)) {
     struct text last = {0};
     place_add(&last, input->terms[input->n_terms - 1].place);
-    assay_status status = wrong_size(input->terms_listed.place,
-                                     "the %d terms up to %s have %lld elements with their history, but input "
-                                     "'%s' of %s has %lld; the files do not belong to this model, or a term is missing",
-                                     (int)input->n_terms, text_string(&last), (long long)total,
-                                     plan->signature->inputs[i].name, plan->model_name, (long long)size);
+    assay_status status =
+        import_invalid(input->terms_listed.place,
+                       "the %d terms up to %s have %lld elements with their history, but input "
+                       "'%s' of %s has %lld; the files do not belong to this model, or a term is missing",
+                       (int)input->n_terms, text_string(&last), (long long)total, plan->signature->inputs[i].name,
+                       plan->model_name, (long long)size);
     text_free(&last);
     return status;
   }
@@ -153,10 +142,6 @@ static assay_status check_sizes(const struct draft_plan *plan, int32_t i, int64_
 }
 
 /* --- terms ------------------------------------------------------------------------- */
-
-static bool all_are(const struct fact_numbers *column, double value) {
-  return column->count > 0 && column->values[0] == value && numbers_alike(column->values, column->count);
-}
 
 static void add_elements(const struct draft_plan *plan, const struct fact_term *term, int64_t missing,
                          struct text *out) {

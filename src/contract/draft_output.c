@@ -71,10 +71,6 @@ static assay_status check_counts(const struct drafted *out) {
 
 /* --- decoding ---------------------------------------------------------------------- */
 
-static bool all_are(const struct fact_numbers *column, double value) {
-  return column->count > 0 && column->values[0] == value && numbers_alike(column->values, column->count);
-}
-
 static void add_clip(const struct fact_numbers *low, const struct fact_numbers *high, struct text *out) {
   text_add(out, "{clip: ");
   write_value_begin(out, low->place, nowhere);

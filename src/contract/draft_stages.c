@@ -30,18 +30,6 @@ static int32_t find_model(const struct draft *draft, const char *name) {
   return n_found == 1 ? found : -1;
 }
 
-static assay_status fail(struct place place, const char *format, ...) PRINTF_LIKE(2, 3);
-static assay_status fail(struct place place, const char *format, ...) {
-  struct text where = {0};
-  place_add(&where, place);
-  va_list arguments;
-  va_start(arguments, format);
-  assay_status status = status_make_va(ASSAY_IMPORT_INVALID, text_string(&where), format, arguments);
-  va_end(arguments);
-  text_free(&where);
-  return status;
-}
-
 /* --- values ------------------------------------------------------------------------------------------ */
 
 /* The value that a link gives a tensor; a link without a tensor is about the only one. */
@@ -64,9 +52,9 @@ static assay_status check_links(const struct fact_stage *stage, enum fact_link_s
       found = found || text_equal(tensors[t].name, link->tensor);
     }
     if (!found) {
-      return fail(stage->place, "the stage '%.60s' has the %s '%.60s', and %.120s has %d others", stage->name,
-                  side == FACT_LINK_INPUT ? "input" : "output", link->tensor != NULL ? link->tensor : link->value, path,
-                  (int)count);
+      return import_invalid(stage->place, "the stage '%.60s' has the %s '%.60s', and %.120s has %d others", stage->name,
+                            side == FACT_LINK_INPUT ? "input" : "output",
+                            link->tensor != NULL ? link->tensor : link->value, path, (int)count);
     }
   }
   return status_ok();
@@ -96,22 +84,23 @@ static assay_status name_values(struct staged *staged, const struct fact_stage *
 static assay_status stage_by_facts(const struct draft *draft, const struct facts *facts, struct arena *arena,
                                    struct staging *out) {
   if (facts->n_stages != draft->n_models) {
-    return fail(facts->stages[0].place, "the file speaks of %d models, and %d are given", (int)facts->n_stages,
-                (int)draft->n_models);
+    return import_invalid(facts->stages[0].place, "the file speaks of %d models, and %d are given",
+                          (int)facts->n_stages, (int)draft->n_models);
   }
   for (int32_t i = 0; i < facts->n_stages; i++) {
     const struct fact_stage *stage = &facts->stages[i];
     int32_t m = find_model(draft, stage->model);
     if (m < 0) {
-      return fail(stage->place, "no single model among those given has '%.80s' in its name, as the stage '%.60s' needs",
-                  stage->model, stage->name);
+      return import_invalid(stage->place,
+                            "no single model among those given has '%.80s' in its name, as the stage '%.60s' needs",
+                            stage->model, stage->name);
     }
     out->stages[i] = (struct staged){.name = stage->name, .path = draft->models[m].path, .place = stage->place};
     out->stages[i].signature = draft->models[m].signature;
     for (int32_t k = 0; k < i; k++) {
       if (out->stages[k].signature == out->stages[i].signature) {
-        return fail(stage->place, "%.120s would be the stage '%.60s' as well as '%.60s'", out->stages[i].path,
-                    out->stages[k].name, stage->name);
+        return import_invalid(stage->place, "%.120s would be the stage '%.60s' as well as '%.60s'", out->stages[i].path,
+                              out->stages[k].name, stage->name);
       }
     }
     TRY(name_values(&out->stages[i], stage, arena));

@@ -133,6 +133,10 @@ bool numbers_alike(const double *values, int32_t count) {
   return alike;
 }
 
+bool all_are(const struct fact_numbers *column, double value) {
+  return column->count > 0 && column->values[0] == value && numbers_alike(column->values, column->count);
+}
+
 void write_column(struct text *out, const double *values, int32_t count, int indent) {
   if (numbers_alike(values, count)) {
     write_number(out, values[0]);

@@ -17,6 +17,8 @@ void write_numbers(struct text *out, const double *values, int32_t count, int in
 void write_words(struct text *out, const char *const *words, int32_t count, int indent);
 /* Whether all numbers are the same one. */
 bool numbers_alike(const double *values, int32_t count);
+/* Whether a column has numbers, and all are this one. */
+bool all_are(const struct fact_numbers *column, double value);
 /* One number where all are alike, otherwise the list. */
 void write_column(struct text *out, const double *values, int32_t count, int indent);
 
@@ -32,7 +34,6 @@ int64_t draft_size(const struct signature_tensor *tensor);
 
 /* The parts of a draft. `draft_plan` says which facts are about which tensor. */
 struct draft_plan {
-  const struct draft *draft;
   const struct facts *facts; /* never NULL */
   const struct signature *signature;
   const char *model_name;           /* for messages */

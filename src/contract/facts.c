@@ -14,6 +14,17 @@ void place_add(struct text *out, struct place place) {
   }
 }
 
+assay_status import_invalid(struct place place, const char *format, ...) {
+  struct text where = {0};
+  place_add(&where, place);
+  va_list arguments;
+  va_start(arguments, format);
+  assay_status status = status_make_va(ASSAY_IMPORT_INVALID, text_string(&where), format, arguments);
+  va_end(arguments);
+  text_free(&where);
+  return status;
+}
+
 assay_status facts_new(struct arena *arena, struct facts **out) {
   struct facts *facts;
   ARENA_NEW(arena, facts, 1);

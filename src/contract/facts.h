@@ -21,6 +21,8 @@ struct place {
 };
 /* "deploy.yaml:12", as messages and `source:` give it. */
 void place_add(struct text *out, struct place place);
+/* IMPORT_INVALID there. */
+ASSAY_MUST_CHECK assay_status import_invalid(struct place place, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* How far the writer of a format rounded. Two files may differ by as much as the coarser of them. */
 enum fact_precision { FACT_EXACT, FACT_THREE_DIGITS, FACT_THREE_DECIMALS };

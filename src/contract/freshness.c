@@ -85,7 +85,7 @@ static double time_of(const struct fed_times *times, int32_t i) {
   return times != NULL && times->times_ms != NULL ? times->times_ms[i] : (double)NAN;
 }
 
-static const struct fed_input *find_fed(const struct fed_input *inputs, size_t count, const char *name) {
+const struct fed_input *find_fed(const struct fed_input *inputs, size_t count, const char *name) {
   for (size_t i = 0; i < count; i++) {
     if (text_equal(inputs[i].name, name)) {
       return &inputs[i];

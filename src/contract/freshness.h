@@ -32,6 +32,8 @@ ASSAY_MUST_CHECK assay_status contract_check_ages(const struct contract *contrac
 ASSAY_MUST_CHECK assay_status contract_watch(const struct contract *contract, const struct fed_input *inputs,
                                              size_t count, const struct fed_times *times, struct input_watch *watches);
 
+/* The input of that name; NULL when it is not fed. */
+const struct fed_input *find_fed(const struct fed_input *inputs, size_t count, const char *name);
 /* The largest known age, which is that of the observation as a whole; NAN when none is known. */
 double fed_oldest_ms(const struct fed_input *inputs, size_t count);
 

@@ -19,18 +19,6 @@ static struct place place_of(const struct metadata *metadata, const char *key) {
   return (struct place){.file = metadata->model, .key = key};
 }
 
-static assay_status fault(const struct metadata *metadata, const char *key, const char *format, ...) PRINTF_LIKE(3, 4);
-static assay_status fault(const struct metadata *metadata, const char *key, const char *format, ...) {
-  struct text where = {0};
-  place_add(&where, place_of(metadata, key));
-  va_list arguments;
-  va_start(arguments, format);
-  assay_status status = status_make_va(ASSAY_IMPORT_INVALID, text_string(&where), format, arguments);
-  va_end(arguments);
-  text_free(&where);
-  return status;
-}
-
 static assay_status read_list(struct metadata *metadata, const char *key, struct metadata_list *list) {
   const char *value = metadata_find(metadata->signature, key);
   *list = (struct metadata_list){0};
@@ -49,14 +37,15 @@ static assay_status read_column(struct metadata *metadata, const char *key, cons
     return status_ok();
   }
   if (list.count != n_joints && list.count != 1) {
-    return fault(metadata, key, "'%s' has %d numbers, but 'joint_names' has %d joints", key, (int)list.count,
-                 (int)n_joints);
+    return import_invalid(place_of(metadata, key), "'%s' has %d numbers, but 'joint_names' has %d joints", key,
+                          (int)list.count, (int)n_joints);
   }
   double *values;
   ARENA_NEW(metadata->import.arena, values, list.count);
   for (int32_t i = 0; i < list.count; i++) {
     if (!metadata_number(list.words[i], &values[i])) {
-      return fault(metadata, key, "'%s' must hold numbers; '%.60s' stands there", key, list.words[i]);
+      return import_invalid(place_of(metadata, key), "'%s' must hold numbers; '%.60s' stands there", key,
+                            list.words[i]);
     }
   }
   return facts_column(metadata->import.facts, slot, what, place_of(metadata, key), values, list.count,
@@ -212,7 +201,7 @@ static assay_status read_kinfer(struct metadata *metadata) {
   struct import_file file = {.path = metadata->model, .name = metadata->model, .data = value, .size = strlen(value)};
   TRY(foreign_parse(value, strlen(value), metadata->model, metadata->import.arena, &file.yaml));
   if (file.yaml.n_documents == 0 || file.yaml.documents[0].kind != FOREIGN_MAP) {
-    return fault(metadata, "kinfer_metadata", "'kinfer_metadata' must hold a JSON object");
+    return import_invalid(place_of(metadata, "kinfer_metadata"), "'kinfer_metadata' must hold a JSON object");
   }
   metadata->import.file = &file;
   const struct foreign *root = &file.yaml.documents[0];

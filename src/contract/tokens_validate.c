@@ -4,14 +4,7 @@
 
 #include <stdio.h>
 
-static const assay_tensor *find(const struct fed_input *inputs, size_t count, const char *name) {
-  for (size_t i = 0; i < count; i++) {
-    if (text_equal(inputs[i].name, name)) {
-      return inputs[i].tensor;
-    }
-  }
-  return NULL;
-}
+#include "contract/freshness.h"
 
 static int64_t id_at(const assay_tensor *tensor, int64_t i) { return tensor_get_int(tensor, i); }
 
@@ -127,10 +120,11 @@ static assay_status check_input(const struct contract_input *input, const assay_
 assay_status tokens_validate(const struct contract *contract, const struct fed_input *inputs, size_t n_inputs) {
   for (int32_t i = 0; i < contract->n_inputs; i++) {
     const struct contract_input *input = &contract->inputs[i];
-    const assay_tensor *ids = input->tokens != NULL ? find(inputs, n_inputs, input->name) : NULL;
-    if (ids != NULL && ids->rank > 0) {
-      const char *mask = input->tokens->mask;
-      TRY(check_input(input, ids, mask != NULL ? find(inputs, n_inputs, mask) : NULL));
+    const struct fed_input *ids = input->tokens != NULL ? find_fed(inputs, n_inputs, input->name) : NULL;
+    if (ids != NULL && ids->tensor->rank > 0) {
+      const char *name = input->tokens->mask;
+      const struct fed_input *mask = name != NULL ? find_fed(inputs, n_inputs, name) : NULL;
+      TRY(check_input(input, ids->tensor, mask != NULL ? mask->tensor : NULL));
     }
   }
   return status_ok();

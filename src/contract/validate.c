@@ -48,15 +48,6 @@ void contract_describe_dims(const struct dim_range *dims, int32_t rank, struct t
   text_add_char(out, ']');
 }
 
-static const struct fed_input *find_fed(const struct fed_input *inputs, size_t count, const char *name) {
-  for (size_t i = 0; i < count; i++) {
-    if (text_equal(inputs[i].name, name)) {
-      return &inputs[i];
-    }
-  }
-  return NULL;
-}
-
 static assay_status check_missing(const struct contract *contract, const struct fed_input *inputs, size_t count) {
   for (int32_t i = 0; i < contract->n_inputs; i++) {
     const struct contract_input *input = &contract->inputs[i];

@@ -24,7 +24,7 @@ struct survey {
   struct input_watch inputs[INPUTS_MAX];
   struct output_watch outputs[OUTPUTS_MAX];
   bool differ[INPUTS_MAX][INPUTS_MAX], compared[INPUTS_MAX][INPUTS_MAX];
-  int32_t pairs_capacity, notes_capacity;
+  int32_t pairs_capacity;
 };
 
 static assay_status note(struct survey *survey, const char *sentence) {

@@ -117,8 +117,6 @@ assay_status assemble_decision(const struct plan *plan, const struct decision_li
     const struct decision_taken *taken = &list->items[i];
     out->flips += taken->flipped;
     out->low_margin += decided_reach(list->decision, &taken->expected) < out->drift;
-    out->n_first += taken->expected.answer == 1;
-    out->n_second += taken->expected.answer == 0;
     if (!(taken->expected.margin >= out->smallest_margin)) {
       out->smallest_margin = taken->expected.margin;
     }

@@ -44,15 +44,6 @@ struct gate_state {
   struct stage_reference stage_reference; /* of a recorded reference */
 };
 
-static bool has_input_fault(const struct gate_reasons *reasons) {
-  for (int32_t i = 0; i < reasons->count; i++) {
-    if (assay_code_kind_of(reasons->items[i].code) == ASSAY_KIND_INPUT) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* --- running ------------------------------------------------------------------------------ */
 
 /* What the sinks need to know. */

@@ -108,7 +108,7 @@ enum verdict verdict_of_reasons(const struct gate_reasons *reasons) {
   return worst;
 }
 
-static bool has_input_fault(const struct gate_reasons *reasons) {
+bool has_input_fault(const struct gate_reasons *reasons) {
   for (int32_t i = 0; i < reasons->count; i++) {
     if (assay_code_kind_of(reasons->items[i].code) == ASSAY_KIND_INPUT) {
       return true;

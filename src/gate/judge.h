@@ -23,6 +23,8 @@ bool tolerance_is_looser(const struct tolerance *declared, const struct toleranc
 /* The figure that self-noise is held against: max, or p99 where max is not declared; NAN without either. */
 double tolerance_limit(const struct tolerance *tolerance);
 
+/* Whether something that was handed in is wrong. */
+bool has_input_fault(const struct gate_reasons *reasons);
 /* The verdict that one reason of this code alone would give. */
 enum verdict verdict_of_code(assay_code code);
 /* REJECT before BLOCKED before PASS; but RUNG_INVALID and UNSTABLE_… void whatever the numbers say. */

@@ -73,10 +73,10 @@ struct component_result {
   struct noise_figures raw_noise, physical_noise; /* of the reference */
   bool raw_distinguishable, physical_distinguishable;
   enum compare_kind compare;
-  enum compared compared; /* what it stands for where components are compared together */
+  enum compared compared;                      /* what it stands for where components are compared together */
   double deviation_expected, deviation_actual; /* how far either side was from numbers of a rotation */
   struct torque_result torque;
-  int32_t motor; /* that receives it, by hardware_order; -1: the contract has none */
+  int32_t motor;          /* that receives it, by hardware_order; -1: the contract has none */
   double rung_self_noise; /* in the deciding space; NAN: not measured */
   int32_t n_groups;
   const struct drift_group *groups;
@@ -103,8 +103,8 @@ struct decision_case {
 struct decision_result {
   const char *output, *component, *what; /* component NULL for a decision over the output */
   enum verdict verdict;
-  int64_t n, flips, low_margin, n_first, n_second; /* n_first/second: how often the reference took either side */
-  double smallest_margin, drift;                   /* drift: what low margins are measured against */
+  int64_t n, flips, low_margin;
+  double smallest_margin, drift; /* drift: what low margins are measured against */
   int32_t n_cases;
   const struct decision_case *cases; /* flips first, then margins below the drift */
 };

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "report/coverage_report.h"
-#include "report/json_writer.h"
+#include "report/json_parts.h"
 
 static void write_range(struct json *json, const struct coverage_range *range) {
   json_int(json, "n", range->n);
@@ -24,14 +24,6 @@ static void write_bounds(struct json *json, const char *key, bool given, double 
 }
 
 /* A count that is -1 where there is none. */
-static void write_count(struct json *json, const char *key, int64_t count) {
-  if (count < 0) {
-    json_none(json, key);
-  } else {
-    json_int(json, key, count);
-  }
-}
-
 static void write_head(struct json *json, const struct coverage *coverage) {
   const struct corpus *corpus = coverage->corpus;
   json_text(json, "schema", "assay.coverage.1");
@@ -55,8 +47,8 @@ static void write_counts(struct json *json, const struct coverage *coverage) {
   json_int(json, "sequences", coverage->n_sequences);
   json_int(json, "forced", coverage->n_forced);
   json_int(json, "samples", coverage->n_samples);
-  write_count(json, "steps_min", coverage->steps_min);
-  write_count(json, "steps_max", coverage->steps_max);
+  json_index(json, "steps_min", coverage->steps_min);
+  json_index(json, "steps_max", coverage->steps_max);
   json_int(json, "with_origin", coverage->n_with_origin);
   json_int(json, "origins", coverage->n_origins);
   json_int(json, "with_repeats", coverage->n_with_repeats);
@@ -102,8 +94,8 @@ static void write_input(struct json *json, const struct coverage_input *input) {
   json_int(json, "outside_legal", input->outside_legal);
   json_int(json, "outside_typical", input->outside_typical);
   json_number_or_null(json, "share", input->share, false);
-  write_count(json, "elements", input->n_elements);
-  write_count(json, "constant_elements", input->n_constant);
+  json_index(json, "elements", input->n_elements);
+  json_index(json, "constant_elements", input->n_constant);
   json_int(json, "ages", input->n_ages);
   json_number_or_null(json, "age_min_ms", input->age_min, false);
   json_number_or_null(json, "age_max_ms", input->age_max, false);
@@ -142,8 +134,8 @@ static void write_decision(struct json *json, const struct coverage_decision *se
   json_text(json, "component", seen->component);
   json_text(json, "kind", kinds[seen->decision->kind]);
   json_int(json, "n", seen->n);
-  write_count(json, "positive", threshold ? seen->n_positive : -1);
-  write_count(json, "negative", threshold ? seen->n - seen->n_positive : -1);
+  json_index(json, "positive", threshold ? seen->n_positive : -1);
+  json_index(json, "negative", threshold ? seen->n - seen->n_positive : -1);
   json_int(json, "answers", seen->n_answers);
   json_bool(json, "exercised", seen->n_answers > 1);
   json_number_or_null(json, "nearest", seen->nearest, false);
