@@ -64,9 +64,9 @@ static assay_status recognise(const struct import_file *file, const assay_status
   struct text list = {0};
   add_formats(&list);
   bool unread = !assay_status_ok(*parsed);
-  assay_status status =
-      status_make(ASSAY_IMPORT_FORMAT, file->path, "the content is of no format that is imported (%s)%s%s",
-                  text_string(&list), unread ? "; read as YAML: " : "", unread ? assay_status_sentence(*parsed) : "");
+  assay_status status = status_make(ASSAY_IMPORT_FORMAT, unread ? assay_status_where(*parsed) : file->path,
+                                    "the content is of no format that is imported (%s)%s%s", text_string(&list),
+                                    unread ? "; read as YAML: " : "", unread ? assay_status_sentence(*parsed) : "");
   text_free(&list);
   return status;
 }

@@ -406,6 +406,9 @@ static void tells_formats_from_the_content(void **state) {
   const struct given_file broken[] = {{"x.yaml", "a: [1\n"}};
   ASSERT_FAILS(GATHER(22, broken, &facts, &draft), ASSAY_IMPORT_FORMAT, "read as YAML: this is neither YAML nor JSON");
   const struct import_models models = {0};
+  assay_status found = import_bytes("a: 1\nb: ]\n", 10, "x.yaml", NULL, &models, facts);
+  assert_string_equal(assay_status_where(found), "x.yaml:2:4"); /* where it stops being YAML */
+  ASSERT_FAILS(found, ASSAY_IMPORT_FORMAT, "read as YAML: this is neither YAML nor JSON");
   ASSERT_FAILS(import_bytes("a: 1\n", 5, "x.yaml", "unitri", &models, facts), ASSAY_IMPORT_FORMAT,
                "'unitri' is no format that is imported; these are: unitree");
   ASSERT_FAILS(import_bytes("a: 1\n", 5, "x.yaml", "unitree", &models, facts), ASSAY_IMPORT_INVALID,
