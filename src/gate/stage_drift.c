@@ -291,9 +291,18 @@ struct way {
   const struct item *worst;
 };
 
+/* Does a loop drift by itself? `alone` is the largest drift of a turn that is fed what the reference gave before it.
+ * The first turn carries nothing yet: what it drifts beyond that was handed to the loop. */
+static bool drifts_itself(double first, double alone) { return alone > 0 && first <= 2 * alone; }
+
 /* What a loop adds from its first turn to its last. */
 static double added_up(const struct item *item) {
-  return item->turn > 1 ? item->ran.max - item[1 - item->turn].ran.max : 0;
+  double alone = 0;
+  for (int32_t t = 1; t <= item->turn; t++) {
+    alone = fmax(alone, item[t - item->turn].alone.max);
+  }
+  const struct item *first = item->turn > 1 ? &item[1 - item->turn] : item;
+  return drifts_itself(first->ran.max, alone) ? item->ran.max - first->ran.max : 0;
 }
 
 static double share_of(const struct item *item) {
@@ -405,7 +414,7 @@ static assay_status name_cause(const struct stage_drift *drift, const struct gat
   }
   const struct loop_result *loop = loop_in(out, stages->stages[stages->values[v].stage].stage->name);
   bool adds_up = loop != NULL && strcmp(loop->value, stages->values[v].name) == 0 && loop->first_beyond > 0 &&
-                 loop->alone <= tolerance;
+                 loop->alone <= tolerance && drifts_itself(loop->first, loop->alone);
   TRY(adds_up ? say_loop(loop, arena, &reason) : say_stage(drift, item, tolerance, arena, &reason));
   reason.output = drift->plan->contract->outputs[o].name;
   return reason.sentence != NULL ? gate_reason_add(arena, &out->reasons, &reason) : status_ok();

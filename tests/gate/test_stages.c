@@ -465,6 +465,54 @@ static assay_status attempt(const char *folder, enum verdict *verdict) {
   return status;
 }
 
+/* What a loop only adds up was handed to it, the same at every turn: the stage that gave it is named, not the loop. */
+static void a_loop_is_not_blamed_for_what_it_was_handed(void **state) {
+  (void)state;
+  char *folder = temp_folder();
+  struct proto *model = onnx_model(8, 17), *graph = onnx_graph(model);
+  onnx_input(graph, "x_t", ASSAY_FLOAT32, "2");
+  onnx_input(graph, "seen", ASSAY_FLOAT32, "2");
+  onnx_node(graph, "Add", "x_t,seen", "x_next");
+  onnx_output(graph, "x_next", ASSAY_FLOAT32, "2");
+  onnx_write(model, temp_path(folder, "expert.onnx"));
+  proto_free(model);
+  scaling(folder, "vision.onnx", "front", "seen", 1);
+  scaling(folder, "vision.int8.onnx", "front", "seen", 1.0005F);
+  scaling(folder, "decoder.onnx", "x", "y", 1);
+  temp_write(folder, "contract.yaml",
+             "assay: 1\npolicy: flow\ninputs:\n  - {name: front, dtype: float32, shape: [2]}\n"
+             "  - {name: noise, dtype: float32, shape: [2]}\noutputs:\n"
+             "  - {name: x, dtype: float32, shape: [2], components: [{name: a, count: 2, unit: rad, tolerance: {max: "
+             "0.001}}]}\n"
+             "  - {name: y, dtype: float32, shape: [2], components: [{name: b, count: 2, unit: rad, tolerance: {max: "
+             "0.001}}]}\nstages:\n  - {name: vision, model: vision.onnx}\n"
+             "  - {name: expert, model: expert.onnx, inputs: {x_t: noise}, outputs: {x_next: x}, repeat: 10, carry: "
+             "{x_t: x_next}}\n  - {name: decoder, model: decoder.onnx}\n");
+  temp_write(folder, "gate.yaml",
+             AGAINST
+             "  - {name: same, engine: assay}\n"
+             "  - {name: int8, engine: assay, models: {vision: vision.int8.onnx}, required: false}\n");
+  struct corpus_builder *builder = build_corpus(temp_path(folder, "golden"), CORPUS_GOLDEN);
+  build_f32(builder, "inputs/front", "2", (const float[]){1, 1});
+  build_f32(builder, "inputs/noise", "2", (const float[]){0, 0});
+  build_f32(builder, "outputs/x", "2", (const float[]){10, 10});
+  build_f32(builder, "outputs/y", "2", (const float[]){10, 10});
+  build_case(builder, &(struct corpus_case){.id = "flow"});
+  build_done(builder);
+  struct gate_result *result = policy_verify(folder);
+  const struct rung_result *int8 = result_rung(result, "int8");
+  assert_int_equal(int8->verdict, VERDICT_REJECT);
+  assert_string_equal(note_of(int8, ASSAY_LOOP_DRIFT), "");
+  holds(note_of(int8, ASSAY_STAGE_DRIFT), "it comes from stage 'vision'");
+  int32_t causes = 0;
+  for (int32_t i = 0; i < int8->reasons.count; i++) {
+    causes += int8->reasons.items[i].code == ASSAY_STAGE_DRIFT;
+  }
+  assert_int_equal(causes, 2); /* of both outputs, the one behind the loop too */
+  gate_result_free(result);
+  temp_free(folder);
+}
+
 static void lack_of_memory_never_gives_a_pass(void **state) {
   (void)state;
   char *folder =
@@ -497,6 +545,7 @@ int main(void) {
       cmocka_unit_test(a_recorded_reference_need_not_store_the_turns),
       cmocka_unit_test(a_recorded_rung_is_compared_between_its_stages),
       cmocka_unit_test(a_loop_before_the_last_stage_is_named),
+      cmocka_unit_test(a_loop_is_not_blamed_for_what_it_was_handed),
       cmocka_unit_test(lack_of_memory_never_gives_a_pass),
       cmocka_unit_test(small_steps_are_lost_in_a_narrow_accumulator),
   };
