@@ -1,8 +1,8 @@
 /* `assay compare A B`: drift between two recorded runs, matched by name. */
 #include "cli/cli.h"
 #include "cli/show.h"
+#include "contract/sealed_path.h"
 #include "core/text.h"
-#include "corpus/sealed_register.h"
 #include "gate/gate.h"
 #include "report/report.h"
 

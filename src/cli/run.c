@@ -6,11 +6,11 @@
 
 #include "cli/run_job.h"
 #include "contract/contract.h"
+#include "contract/sealed_path.h"
 #include "core/file.h"
 #include "core/hash.h"
 #include "core/text.h"
 #include "corpus/run_folder.h"
-#include "corpus/sealed_register.h"
 #include "engine/engine.h"
 #include "tensor/npy.h"
 #include "tensor/npz.h"

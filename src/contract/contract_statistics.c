@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "contract/contract_reader.h"
+#include "contract/sealed_path.h"
 #include "core/file.h"
 #include "core/hash.h"
 #include "core/memory.h"
@@ -218,7 +219,7 @@ static assay_status find_file(struct reader *reader, struct mark mark, const cha
   }
   TRY(status);
   return file_exists(*path)
-             ? status_ok()
+             ? sealed_path_check(*path)
              : bad(reader, mark, "%s names the file '%.200s', which is not beside the contract", what, file);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "contract/sealed_path.h"
 #include "contract/yaml.h"
 #include "core/file.h"
 #include "core/memory.h"

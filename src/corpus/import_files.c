@@ -302,6 +302,7 @@ static assay_status add_members(struct corpus_editor *editor, const struct corpu
 static assay_status add_folder(struct corpus_editor *editor, const struct corpus_case *like, const char *path,
                                struct arena *arena) {
   struct listing listing;
+  TRY(corpus_edit_source(editor, path));
   TRY(folder_list(path, arena, &listing.names, &listing.count));
   if (listing.count == 0) {
     return status_make(ASSAY_CORPUS_INVALID, path, "the folder is empty; there is nothing to import");

@@ -405,38 +405,3 @@ assay_status sealed_register_beside(const char *corpus_folder, struct sealed_reg
   arena_free(&arena);
   return status;
 }
-
-/* --- paths ----------------------------------------------------------------------------- */
-
-enum { FOLDERS_ABOVE = 4 };
-
-/* A corpus.yaml that cannot be read says nothing; whoever reads the corpus itself is told. */
-static bool is_sealed(const char *folder) {
-  struct corpus *corpus = NULL;
-  assay_status status = corpus_open(folder, &corpus);
-  bool sealed = status.code == ASSAY_CORPUS_SEALED;
-  assay_status_clear(&status);
-  corpus_close(corpus);
-  return sealed;
-}
-
-assay_status sealed_path_check(const char *path) {
-  struct arena arena = {0};
-  char resolved[PATH_MAX];
-  bool sealed = false;
-  if (realpath(path, resolved) == NULL) {
-    return status_ok(); /* it is not there; whoever opens it says so */
-  }
-  char *folder = resolved;
-  for (int i = 0; i < FOLDERS_ABOVE && folder != NULL && !sealed && strcmp(folder, "/") != 0; i++) {
-    char *index = path_join(&arena, folder, "corpus.yaml");
-    sealed = index != NULL && file_exists(index) && is_sealed(folder);
-    folder = path_folder(&arena, folder);
-  }
-  arena_free(&arena);
-  return !sealed
-             ? status_ok()
-             : status_make(ASSAY_CORPUS_SEALED, path,
-                           "this file belongs to a sealed corpus: only the final evaluation may read it; use a golden "
-                           "or calibration corpus");
-}

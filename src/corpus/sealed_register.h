@@ -31,7 +31,4 @@ int64_t sealed_register_size(const struct sealed_register *sealed); /* digests i
 ASSAY_MUST_CHECK assay_status sealed_register_check(struct sealed_register *sealed, const char *where,
                                                     const struct corpus_case *entry, const struct case_data *data);
 
-/* CORPUS_SEALED when a file that somebody is about to read lies in the folder of a sealed corpus. */
-ASSAY_MUST_CHECK assay_status sealed_path_check(const char *path);
-
 #endif

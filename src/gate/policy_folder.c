@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "contract/model_signature.h"
+#include "contract/sealed_path.h"
 #include "core/clock.h"
 #include "core/file.h"
 #include "core/memory.h"
-#include "corpus/sealed_register.h"
 #include "gate/gate.h"
 #include "gate/ledger_keep.h"
 #include "gate/seeds.h"

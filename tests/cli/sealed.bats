@@ -70,6 +70,7 @@ split() {
   fails 2 CORPUS_SEALED "is sealed" corpus show arm/sealed
   fails 2 CORPUS_SEALED "belongs to a sealed corpus" corpus add arm/golden arm/sealed/case_2.npz
   fails 2 CORPUS_SEALED "belongs to a sealed corpus" corpus import arm/golden arm/sealed/case_2.npz
+  fails 2 CORPUS_SEALED "belongs to a sealed corpus" corpus import arm/golden arm/sealed
   fails 2 CORPUS_SEALED "belongs to a sealed corpus" corpus add arm/golden --id x --input x=arm/sealed/case_2.npz
   fails 2 CORPUS_SEALED "belongs to a sealed corpus" run arm/policy.onnx --input x=arm/sealed/case_2.npz -o out_folder
   fails 2 CORPUS_SEALED "belongs to a sealed corpus" compare arm/sealed arm/sealed

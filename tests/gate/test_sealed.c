@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "contract/sealed_path.h"
 #include "core/file.h"
 #include "core/memory.h"
 #include "core/text.h"
@@ -180,6 +181,21 @@ static void a_sealed_corpus_is_closed_to_the_rest(void **state) {
   temp_free(folder);
 }
 
+/* The contract is a way in, too: statistics, and what a message says of them. */
+static void a_contract_takes_nothing_out_of_a_sealed_corpus(void **state) {
+  (void)state;
+  char *folder = sealed_policy();
+  struct contract *contract = NULL;
+  temp_write(
+      folder, "contract.yaml",
+      "assay: 1\npolicy: p\nmodel: policy.onnx\ninputs: [{name: obs, dtype: float32, shape: [1, 3]}]\noutputs:\n"
+      "  - {name: action, dtype: float32, shape: [1, 3], decode: [{statistics: {file: sealed/c0.npz, mean: "
+      "inputs/obs, std: outputs/action}}], components: [{name: a, count: 3, unit: rad, tolerance: {max: 1}}]}\n");
+  ASSERT_FAILS(contract_read(temp_path(folder, "contract.yaml"), &contract), ASSAY_CORPUS_SEALED,
+               "only the final evaluation may read it");
+  temp_free(folder);
+}
+
 static void hostile_registers_are_refused(void **state) {
   (void)state;
   static const char *const texts[] = {
@@ -249,6 +265,7 @@ int main(void) {
       cmocka_unit_test(overlap_is_refused_by_the_register),
       cmocka_unit_test(final_refuses_overlap),
       cmocka_unit_test(a_sealed_corpus_is_closed_to_the_rest),
+      cmocka_unit_test(a_contract_takes_nothing_out_of_a_sealed_corpus),
       cmocka_unit_test(hostile_registers_are_refused),
       cmocka_unit_test(prints_are_near_for_what_looks_alike),
   };
