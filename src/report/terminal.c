@@ -62,6 +62,18 @@ static void put_torque(struct page *page, const struct component_result *compone
   }
 }
 
+/* What no motor receives is shown where it differs. */
+static void put_rest(struct page *page, const struct component_result *component) {
+  const struct drift *rest = component->raw_decides ? &component->rest.raw : &component->rest.physical;
+  const char *unit = component->raw_decides ? component->raw_unit : component->unit;
+  if (rest->n > 0 && rest->max != 0) {
+    text_add(page->out, "  not executed, of ");
+    page_cut(page, component->name, 20, false);
+    text_format(page->out, ": at most %.3g %s, mean %.3g in %" PRId64 " numbers; it decides nothing\n", rest->max,
+                unit != NULL ? unit : "(raw)", rest->mean, rest->n);
+  }
+}
+
 static void put_components(struct page *page, const struct rung_result *rung) {
   bool indistinct = false;
   if (rung->n_components == 0) {
@@ -85,6 +97,7 @@ static void put_components(struct page *page, const struct rung_result *rung) {
   }
   for (int32_t c = 0; c < rung->n_components; c++) {
     put_torque(page, &rung->components[c]);
+    put_rest(page, &rung->components[c]);
   }
   for (int32_t c = 0; c < rung->n_components; c++) {
     const struct component_result *component = &rung->components[c];

@@ -3,8 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "corpus/run_folder.h"
 #include "policy_builder.h"
+#include "report/report.h"
 #include "support.h"
 
 static const char contract[] =
@@ -50,6 +52,21 @@ static void what_is_not_executed_is_shown_and_does_not_decide(void **state) {
   assert_int_equal(wrist->rest.raw.nan, 1);
   assert_int_equal(result->rungs[0].decisions[0].n, 2);
   assert_int_equal(result->rungs[0].decisions[1].n, 2);
+  gate_result_free(result);
+}
+
+/* In the table that everybody sees, too. */
+static void what_is_not_executed_stands_in_the_table(void **state) {
+  (void)state;
+  const float late[8] = {0.1F, 0.9F, 0.2F, 0.9F, 0.8F, 0.9F, 0.4F, 0.9F};
+  struct gate_result *result = judge(golden, late);
+  struct text out = {0};
+  ASSERT_OK(report_terminal(result, &(struct terminal_options){0}, &out));
+  assert_non_null(strstr(text_string(&out),
+                         "\n  not executed, of wrist: at most 0.5 rad, mean 0.25 in 2 numbers; it "
+                         "decides nothing\n"));
+  assert_null(strstr(text_string(&out), "not executed, of gripper")); /* it does not differ */
+  text_free(&out);
   gate_result_free(result);
 }
 
@@ -114,6 +131,7 @@ static void a_change_may_have_to_be_asked_for_more_than_once(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_not_executed_is_shown_and_does_not_decide),
+      cmocka_unit_test(what_is_not_executed_stands_in_the_table),
       cmocka_unit_test(what_is_executed_decides),
       cmocka_unit_test(the_tolerance_holds_in_its_own_space),
       cmocka_unit_test(hysteresis_keeps_a_side_until_it_is_left_clearly),
