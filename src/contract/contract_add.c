@@ -1,5 +1,6 @@
 /* `add` in the decoding of an output: the policy answers relative to what was measured, in a frame of an input's
  * history or by a sensor of a term. Which element goes to which component is settled here, never while decoding. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "contract/contract_reader.h"
@@ -116,6 +117,11 @@ static assay_status read_frame(const struct reader *reader, const struct yaml *n
   }
   char member[WHAT_SIZE];
   what_format(member, "'frame' of %s", what);
+  if (add->frame->kind == YAML_SCALAR && strspn(add->frame->text, "0123456789") == 0) {
+    return yaml_error(&reader->file, add->frame->mark,
+                      "%s must be first, last or a whole number from 0 to %" PRId64 "; '%.80s' stands here", member,
+                      measured->frames - 1, add->frame->text);
+  }
   return yaml_int(&reader->file, add->frame, member, 0, measured->frames - 1, out);
 }
 

@@ -182,7 +182,8 @@ static void what_cannot_be_added_is_refused(void **state) {
   refuses("[{add: {input: qpso, frame: last}}]", "neither an input nor a sensor of a term; did you mean 'qpos'");
   refuses("[{add: {input: qpos}}]", "needs 'frame'");
   refuses("[{add: {input: qpos, frame: 1}}]", "'frame' of 'add' in 'decode' of output 'y'");
-  refuses("[{add: {input: qpos, frame: newest}}]", "'frame' of 'add'");
+  refuses("[{add: {input: qpos, frame: newest}}]",
+          "must be first, last or a whole number from 0 to 0; 'newest' stands here");
   refuses("[{add: {input: pose}}]", "adds 'pose', which has 3 elements, to 2 components; say in 'elements'");
   refuses("[{add: {input: pose, frame: last, elements: [0, 1]}}]", "has no 'history'");
   refuses("[{add: {input: pose, elements: [0]}}]", "has 1 elements for 2 components");
