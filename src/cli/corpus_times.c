@@ -7,6 +7,7 @@
 #include "cli/corpus_cli.h"
 #include "contract/checks.h"
 #include "core/text.h"
+#include "corpus/case_times.h"
 
 /* The parts of `text` between commas, as strings of their own; at least one. */
 static assay_status split_list(struct arena *arena, const char *text, const char ***out, int32_t *count) {
@@ -123,11 +124,6 @@ static assay_status parse_answer(const char *text, struct case_guard *out) {
                      "--guard has '%s', which is neither accept nor a refusal of the guard such as ACTION_LIMIT", name);
 }
 
-static int compare_guards(const void *a, const void *b) {
-  int64_t left = ((const struct case_guard *)a)->step, right = ((const struct case_guard *)b)->step;
-  return (left > right) - (left < right);
-}
-
 static assay_status parse_guard(const struct case_options *options, struct arena *arena, struct corpus_case *out) {
   const char **parts;
   struct case_guard *guard;
@@ -145,7 +141,7 @@ static assay_status parse_guard(const struct case_options *options, struct arena
     guard[i].step = out->n_guard == 1 ? -1 : i;
     TRY(parse_answer(parts[i], &guard[i]));
   }
-  qsort(guard, (size_t)out->n_guard, sizeof *guard, compare_guards);
+  case_guards_sort(guard, out->n_guard);
   for (int32_t i = 1; i < out->n_guard; i++) {
     if (guard[i].step == guard[i - 1].step) {
       return status_make(ASSAY_USAGE, NULL, "--guard has two answers to step %lld", (long long)guard[i].step);

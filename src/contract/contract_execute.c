@@ -1,4 +1,5 @@
-/* `execute` of an output: how much of a chunk the robot executes, and in which way. */
+/* `execute` of an output: how much of a chunk the robot executes, and in which way.
+ * It reads what is said; executed.h does it. */
 #include "contract/contract_reader.h"
 
 struct execute {

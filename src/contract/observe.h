@@ -56,9 +56,4 @@ ASSAY_MUST_CHECK assay_status observe_fill(const struct contract *contract, cons
                                            const char *output, const assay_tensor *answer,
                                            const struct fed_inputs *measured, assay_tensor *observation);
 
-/* Takes an observation apart: parts[t] receives the values of term t, history x elements, newest first, in the
- * observation's dtype. Joining gives the same bits. parts[t].data has room for them; dtype and shape are set here. */
-void observe_split(const struct contract_terms *terms, const assay_tensor *observation, assay_tensor *parts);
-void observe_join(const struct contract_terms *terms, const assay_tensor *parts, assay_tensor *observation);
-
 #endif

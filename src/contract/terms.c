@@ -1,17 +1,6 @@
 /* Questions about the terms of an input: where a value stands, what it depends on. Pure; nothing is allocated. */
 #include "contract/terms.h"
 
-#include "core/text.h"
-
-const struct contract_term *terms_find(const struct contract_terms *terms, const char *name) {
-  for (int32_t t = 0; t < terms->n_terms; t++) {
-    if (text_equal(terms->terms[t].name, name)) {
-      return &terms->terms[t];
-    }
-  }
-  return NULL;
-}
-
 int64_t terms_position(const struct contract_terms *terms, int32_t term, int32_t age) {
   int32_t history = terms->terms[term].history;
   int64_t at = terms->order == HISTORY_NEWEST_FIRST ? age : history - 1 - age, before = 0, row = 0;

@@ -67,8 +67,6 @@ struct contract_terms {
   enum history_initial initial;
 };
 
-/* The term of that name; NULL when there is none. */
-const struct contract_term *terms_find(const struct contract_terms *terms, const char *name);
 /* Where the values of term `term` that are `age` steps old begin in the observation. */
 int64_t terms_position(const struct contract_terms *terms, int32_t term, int32_t age);
 /* Whether the terms need more than this step's sensors: history, an earlier answer, or a clock. */

@@ -162,6 +162,10 @@ static int compare_guards(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
+void case_guards_sort(struct case_guard *guard, int32_t count) {
+  qsort(guard, (size_t)count, sizeof *guard, compare_guards);
+}
+
 static assay_status parse_guard(const struct yaml_file *file, const struct yaml *node, struct arena *arena,
                                 struct corpus_case *entry) {
   if (node == NULL) {
@@ -183,7 +187,7 @@ static assay_status parse_guard(const struct yaml_file *file, const struct yaml 
     }
   }
   if (n > 1) {
-    qsort(guard, (size_t)n, sizeof *guard, compare_guards);
+    case_guards_sort(guard, n);
   }
   entry->guard = guard;
   entry->n_guard = n;

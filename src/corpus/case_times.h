@@ -15,6 +15,8 @@ ASSAY_MUST_CHECK assay_status case_times_parse(const struct yaml_file *file, con
 ASSAY_MUST_CHECK assay_status case_times_check(const struct corpus_case *entry, int64_t steps, const char *path);
 /* Whether a case that was made otherwise than by parsing says what corpus.yaml could say; USAGE. */
 ASSAY_MUST_CHECK assay_status case_times_valid(const struct corpus_case *entry);
+/* Answers of the guard in the order of their steps, as a case has them. */
+void case_guards_sort(struct case_guard *guard, int32_t count);
 /* Everything that they point to, copied into the arena. */
 ASSAY_MUST_CHECK assay_status case_times_copy(struct arena *arena, struct corpus_case *entry);
 void case_times_write(struct text *out, const struct corpus_case *entry);

@@ -1,4 +1,5 @@
-/* The cases of a gate, looked at one by one before any rung runs. */
+/* The cases of a gate, looked at one by one before any rung runs. What is unfit is a reason, never left out in silence.
+ */
 #ifndef GATE_CHECK_CASES_H
 #define GATE_CHECK_CASES_H
 

@@ -1,4 +1,5 @@
-/* The files of a policy of stages: which one each rung has for which stage, wired to the contract. */
+/* The files of a policy of stages: which one each rung has for which stage, wired to the contract.
+ * Nothing is run here. */
 #ifndef GATE_STAGE_FILES_H
 #define GATE_STAGE_FILES_H
 

@@ -1,4 +1,5 @@
-/* The section of a rung's decisions: how many flipped, and where margins are small. */
+/* The section of a rung's decisions: how many flipped, and where margins are small. It computes
+ * nothing: every figure is the gate's. */
 #include <inttypes.h>
 
 #include "report/json_parts.h"

@@ -3,6 +3,7 @@ import hashlib
 
 import torch
 
+from .answers import flatten
 from .corpus import Corpus, CorpusError, each_draw
 
 
@@ -101,14 +102,6 @@ class TorchCapture:
         self.corpus.add_invalid(case_id, inputs, refuse, **more)
 
 
-def _flatten(answer):
-    if isinstance(answer, torch.Tensor):
-        return [answer]
-    if isinstance(answer, dict):
-        answer = list(answer.values())
-    return [tensor for part in answer for tensor in _flatten(part)] if isinstance(answer, (tuple, list)) else []
-
-
 class Influence:
     """Which parameters influence an output. `dead` and `live` map names to element counts."""
 
@@ -142,7 +135,7 @@ def parameter_influence(module, inputs):
             for p in wanted:
                 p.requires_grad_(True)
             with torch.enable_grad():
-                outputs = [t for t in _flatten(module(*inputs)) if t.requires_grad]
+                outputs = [t for t in flatten(torch, module(*inputs)) if t.requires_grad]
                 reached = torch.autograd.grad([t.sum() for t in outputs], wanted, allow_unused=True) if outputs else ()
         finally:
             for p, flag in zip(wanted, before_flags):
@@ -161,11 +154,11 @@ def _unmoved_by_nan(module, inputs, parameters):
     """True when the outputs keep every bit while `parameters` hold NaN."""
     saved = [p.detach().clone() for p in parameters]
     with torch.no_grad():
-        before = [t.cpu().numpy().tobytes() for t in _flatten(module(*inputs))]
+        before = [t.cpu().numpy().tobytes() for t in flatten(torch, module(*inputs))]
         try:
             for p in parameters:
                 p.fill_(float("nan"))
-            after = [t.cpu().numpy().tobytes() for t in _flatten(module(*inputs))]
+            after = [t.cpu().numpy().tobytes() for t in flatten(torch, module(*inputs))]
         finally:
             for p, value in zip(parameters, saved):
                 p.copy_(value)

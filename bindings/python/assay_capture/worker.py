@@ -10,6 +10,7 @@ import sys
 import numpy as np
 
 from . import __version__
+from .answers import flatten
 from .wire import CLOSE, DESCRIBE, DONE, HELLO, PROTOCOL, RENEW, RUN, Writer, WireError, receive, send
 
 MAGIC = "assay worker"
@@ -149,7 +150,7 @@ class Policy:
                           % (self.request.name, self.request.lists["arguments"], sorted(inputs)))
         arguments = [torch.from_numpy(inputs[name].copy()).to(self.device) for name in self.request.lists["arguments"]]
         with torch.inference_mode():
-            answers = _flatten(torch, self.module(*arguments))
+            answers = flatten(torch, self.module(*arguments))
         if len(answers) != len(self.request.lists["results"]):
             raise Refused("RUNG_FAILED", "the module gives %d tensors, but rung '%s' names %d results"
                           % (len(answers), self.request.name, len(self.request.lists["results"])))
@@ -172,15 +173,6 @@ class Policy:
         for key, value in facts.items():
             writer.string(key).string(value)
         return writer
-
-
-def _flatten(torch, answer):
-    """Tensors in order; of a mapping, by its own order."""
-    if isinstance(answer, torch.Tensor):
-        return [answer]
-    if isinstance(answer, dict):
-        answer = list(answer.values())
-    return [tensor for part in answer for tensor in _flatten(torch, part)] if isinstance(answer, (tuple, list)) else []
 
 
 def _answer(policy, message):
