@@ -156,7 +156,11 @@ static const char *const scales[][2] = {
 static assay_status read_wheels(const struct sar *sar, bool **wheels, const struct foreign **node) {
   ARENA_NEW(sar->import->arena, *wheels, sar->n_joints + 1);
   TRY(import_get(sar->import, sar->root, "wheel_indices", node));
-  for (int32_t i = 0; *node != NULL && (*node)->kind == FOREIGN_LIST && i < (*node)->count; i++) {
+  if (*node != NULL && (*node)->kind != FOREIGN_LIST) { /* which is not the same as no wheels */
+    return import_error(sar->import, *node, "'wheel_indices' must be a list of joints' numbers; '%.60s' stands here",
+                        (*node)->kind == FOREIGN_SCALAR ? (*node)->text : "a map");
+  }
+  for (int32_t i = 0; *node != NULL && i < (*node)->count; i++) {
     int64_t at = 0;
     TRY(import_whole(sar->import, &(*node)->items[i], "wheel_indices", 0, sar->n_joints - 1, &at));
     (*wheels)[at] = true;

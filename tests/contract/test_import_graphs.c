@@ -234,11 +234,13 @@ static void normalizes_by_the_statistics_of_lerobot(void **state) {
   }
 }
 
-static void adds_the_state_of_relative_actions(void **state) {
-  (void)state;
-  static const char before[] =
-      "{\"registry_name\": \"relative_actions_processor\", \"config\": {\"enabled\": true, \"exclude_joints\": [], "
-      "\"action_names\": null}},\n    {\"registry_name\": \"to_batch_processor\"";
+/* Whichever joints it is added to, and whether or not the model is fed it: never a contract that adds nothing. */
+static void add_state(const char *excluded, const char *reason) {
+  char before[512];
+  snprintf(before, sizeof before,
+           "{\"registry_name\": \"relative_actions_processor\", \"config\": {\"enabled\": true, \"exclude_joints\": "
+           "[%s], \"action_names\": null}},\n    {\"registry_name\": \"to_batch_processor\"",
+           excluded);
   const char *folder = lerobot_folder("policy_preprocessor.json", "{\"registry_name\": \"to_batch_processor\"", before);
   char *text = fixture("lerobot/policy_postprocessor.json");
   char *after = replaced(text, "{\"registry_name\": \"device_processor\"",
@@ -248,14 +250,20 @@ static void adds_the_state_of_relative_actions(void **state) {
   struct imported it;
   ASSERT_OK(read_lerobot(&it, folder, policy_files));
   struct text draft = imported_draft(&it);
-  /* the model is fed the normalized state, which is not what is added */
   assert_open(&draft,
               "outputs[action].decode[1].add\noutputs[action].components[0].unit\n"
               "outputs[action].components[0].tolerance.max\n");
+  assert_non_null(strstr(text_string(&draft), reason));
   text_free(&draft);
   imported_end(&it);
   memory_free(text);
   memory_free(after);
+}
+
+static void adds_the_state_of_relative_actions(void **state) {
+  (void)state;
+  add_state("", "the model is fed it normalized"); /* which is not what is added */
+  add_state("\"gripper\"", "not to the joints in exclude_joints");
 }
 
 static void refuses_what_does_not_fit_in_lerobot(void **state) {

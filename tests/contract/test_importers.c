@@ -262,6 +262,20 @@ static void rl_sar_reads_both_files_in_any_order(void **state) {
   }
 }
 
+/* Taken for none, it would make wheels of positions. */
+static void rl_sar_refuses_wheels_that_are_no_list(void **state) {
+  (void)state;
+  char walk[sizeof config];
+  memcpy(walk, config, sizeof config);
+  memcpy(strstr(walk, "[2]\n"), " 2 ", 3);
+  const struct given_file files[] = {{"base.yaml", base}, {"config.yaml", walk}};
+  struct facts *facts;
+  struct text draft = {0};
+  ASSERT_FAILS(GATHER(18, files, &facts, &draft), ASSAY_IMPORT_INVALID,
+               "'wheel_indices' must be a list of joints' numbers; '2' stands here");
+  text_free(&draft);
+}
+
 static void rl_sar_refuses_history_with_gaps(void **state) {
   (void)state;
   const struct given_file files[] = {
@@ -489,6 +503,7 @@ int main(void) {
       cmocka_unit_test_teardown(damping_of_zero_is_refused, end),
       cmocka_unit_test_teardown(rl_sar_reads_both_files_in_any_order, end),
       cmocka_unit_test_teardown(rl_sar_refuses_history_with_gaps, end),
+      cmocka_unit_test_teardown(rl_sar_refuses_wheels_that_are_no_list, end),
       cmocka_unit_test_teardown(isaac_env_resolves_patterns_once_joints_are_named, end),
       cmocka_unit_test_teardown(isaac_env_leaves_the_order_open, end),
       cmocka_unit_test_teardown(isaac_io_takes_names_offsets_and_units, end),
