@@ -72,8 +72,8 @@ static assay_status check_tolerance(const struct yaml_file *file, const struct g
       }
       if (own->reason == NULL && tolerance_is_looser(&component->tolerance, &merged)) {
         return yaml_error(file, own->mark,
-                          "rung '%s' loosens the tolerance of '%s' that the contract declares; give a `reason:`, "
-                          "which stays in the report, or make it tighter",
+                          "rung '%s' loosens the tolerance of '%s' that the contract declares; give a `reason:` "
+                          "beside it, within the tolerance, which stays in the report, or make it tighter",
                           rung->request.name, component_title(component));
       }
     }

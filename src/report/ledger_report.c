@@ -1,6 +1,7 @@
 /* The section of the ledger: what was loosened, changed or dropped since a REJECT, whether this run stands in the
  * ledger, and how often the sealed set was looked at. It stands beside the verdict, in quiet reports too. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "report/page.h"
 #include "report/sections.h"
@@ -10,8 +11,13 @@ static void put_looks(struct page *page, const struct ledger_result *ledger) {
     return;
   }
   const struct ledger_look *first = &ledger->looks[0];
+  bool now = false; /* this run is the look: its verdict is not on record yet */
+  for (int32_t i = 0; i < page->result->n_files && ledger->n_looks == 1; i++) {
+    now |= strcmp(page->result->files[i].role, "sealed") == 0;
+  }
+  const char *unknown = now ? "this one" : "not finished";
   text_format(page->out, "  sealed set: %d look%s, the first on %.10s: %s\n", (int)ledger->n_looks,
-              ledger->n_looks == 1 ? "" : "s", first->date, first->verdict != NULL ? first->verdict : "not finished");
+              ledger->n_looks == 1 ? "" : "s", first->date, first->verdict != NULL ? first->verdict : unknown);
 }
 
 void ledger_report_text(struct page *page) {

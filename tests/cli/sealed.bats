@@ -16,6 +16,7 @@ split() {
 @test "final gives its verdict, and every later report tells of the look" {
   split
   exits 0 final arm
+  grep -q 'sealed set: 1 look, the first on 20..-..-..: this one' out
   [ -e arm/final/verdict.json ] && [ -e arm/final/junit.xml ]
   exits 0 verify --quiet arm
   grep -q 'sealed set: 1 look, the first on 20..-..-..: PASS' out
