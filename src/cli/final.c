@@ -4,9 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/show.h"
-#include "core/text.h"
 #include "gate/gate.h"
-#include "report/report.h"
 
 struct final_options {
   const char *gate, *report;
@@ -20,22 +18,9 @@ static assay_status run(const struct cli *cli, const char *folder, const struct 
                                        .progress = &cli->progress,
                                        .final = &own->final};
   struct gate_result *result = NULL;
-  struct text place = {0};
   TRY(gate_run(&options, &result));
-  if (own->report != NULL) {
-    text_add(&place, own->report);
-  } else {
-    text_format(&place, "%s%sfinal", folder, text_ends_with(folder, "/") ? "" : "/");
-  }
-  assay_status status = text_status(&place);
-  if (assay_status_ok(status)) {
-    status = report_write(result, text_string(&place));
-  }
-  if (assay_status_ok(status)) {
-    status = cli_show(cli, result, text_string(&place));
-  }
+  assay_status status = cli_report(cli, result, folder, "final", own->report);
   *exit_code = result->exit_code;
-  text_free(&place);
   gate_result_free(result);
   return status;
 }

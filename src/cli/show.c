@@ -17,3 +17,22 @@ assay_status cli_show(const struct cli *cli, const struct gate_result *result, c
   text_free(&out);
   return status;
 }
+
+assay_status cli_report(const struct cli *cli, const struct gate_result *result, const char *folder, const char *name,
+                        const char *given) {
+  struct text place = {0};
+  if (given != NULL) {
+    text_add(&place, given);
+  } else {
+    text_format(&place, "%s%s%s", folder, text_ends_with(folder, "/") ? "" : "/", name);
+  }
+  assay_status status = text_status(&place);
+  if (assay_status_ok(status)) {
+    status = report_write(result, text_string(&place));
+  }
+  if (assay_status_ok(status)) {
+    status = cli_show(cli, result, text_string(&place));
+  }
+  text_free(&place);
+  return status;
+}

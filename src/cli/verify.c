@@ -4,7 +4,6 @@
 #include "cli/cli.h"
 #include "cli/show.h"
 #include "core/file.h"
-#include "core/text.h"
 #include "gate/gate.h"
 #include "report/report.h"
 
@@ -13,22 +12,9 @@ struct verify_options {
   bool no_ledger;
 };
 
-/* The report stands in the folder itself unless the user says where. */
-static assay_status write_report(const struct gate_result *result, const char *folder, const char *report,
-                                 struct text *place) {
-  if (report != NULL) {
-    text_add(place, report);
-  } else {
-    text_format(place, "%s%sreport", folder, text_ends_with(folder, "/") ? "" : "/");
-  }
-  TRY(text_status(place));
-  return report_write(result, text_string(place));
-}
-
 static assay_status run_folder(const struct cli *cli, const char *folder, const struct verify_options *own,
                                int *exit_code) {
   struct gate_result *result = NULL;
-  struct text place = {0};
   struct gate_options options = {.folder = folder,
                                  .gate_path = own->gate,
                                  .threads = cli->threads,
@@ -36,12 +22,8 @@ static assay_status run_folder(const struct cli *cli, const char *folder, const 
                                  .ledger = own->no_ledger ? LEDGER_READ : LEDGER_KEEP,
                                  .no_ledger = "--no-ledger was given"};
   TRY(gate_run(&options, &result));
-  assay_status status = write_report(result, folder, own->report, &place);
-  if (assay_status_ok(status)) {
-    status = cli_show(cli, result, text_string(&place));
-  }
+  assay_status status = cli_report(cli, result, folder, "report", own->report);
   *exit_code = result->exit_code;
-  text_free(&place);
   gate_result_free(result);
   return status;
 }

@@ -55,6 +55,8 @@ ASSAY_MUST_CHECK assay_status describe_status(const struct statements *out);
 /* The shortest decimal that reads back as the same number. */
 enum { NUMBER_SIZE = 32 };
 void number_text(char out[NUMBER_SIZE], double value);
+/* One number where all are alike, otherwise the list. */
+void numbers_text(struct text *out, const double *values, int32_t n);
 
 /* The parts of a contract that have files of their own. */
 void describe_role(struct statements *out, const struct contract_input *input); /* noise, tokens */

@@ -13,7 +13,7 @@ static void add_number(struct text *out, double value) {
 }
 
 /* One number where all are equal: written once or once a channel, it means the same. */
-static void add_numbers(struct text *out, const double *values, int32_t n) {
+void numbers_text(struct text *out, const double *values, int32_t n) {
   bool same = n > 0;
   for (int32_t i = 1; i < n; i++) {
     same = same && values[i] == values[0];
@@ -73,17 +73,17 @@ static void add_preprocess(struct text *out, const struct preprocess_step *step)
       break;
     case PREPROCESS_SCALE:
       text_add(out, "scale ");
-      add_numbers(out, step->a, step->n);
+      numbers_text(out, step->a, step->n);
       break;
     case PREPROCESS_DIVIDE:
       text_add(out, "divide ");
-      add_numbers(out, step->a, step->n);
+      numbers_text(out, step->a, step->n);
       break;
     case PREPROCESS_NORMALIZE:
       text_add(out, "normalize by mean ");
-      add_numbers(out, step->a, step->n);
+      numbers_text(out, step->a, step->n);
       text_add(out, " and std ");
-      add_numbers(out, step->b, step->n);
+      numbers_text(out, step->b, step->n);
       break;
     case PREPROCESS_CAST:
       text_format(out, "cast to %s", assay_dtype_name(step->dtype));

@@ -6,27 +6,13 @@
 #include "contract/terms.h"
 #include "core/text.h"
 
-static void add_numbers(struct text *out, const double *values, int32_t n) {
-  bool same = true;
-  for (int32_t i = 1; i < n; i++) {
-    same = same && values[i] == values[0];
-  }
-  text_add(out, same ? "" : "[");
-  for (int32_t i = 0; i < (same && n > 0 ? 1 : n); i++) {
-    char number[NUMBER_SIZE];
-    number_text(number, values[i]);
-    text_format(out, "%s%s", i > 0 ? ", " : "", number);
-  }
-  text_add(out, same ? "" : "]");
-}
-
 static void add_step(struct text *out, const struct term_step *step) {
   static const char *const kinds[] = {"offset ", "scale ", "divide ", "clip to "};
   text_add(out, kinds[step->kind]);
-  add_numbers(out, step->a, step->n);
+  numbers_text(out, step->a, step->n);
   if (step->kind == TERM_CLIP) {
     text_add(out, " and ");
-    add_numbers(out, step->b, step->n);
+    numbers_text(out, step->b, step->n);
   }
 }
 
@@ -44,7 +30,7 @@ static void describe_source(struct statements *out, const struct contract_term *
   } else if (term->source == TERM_OUTPUT) {
     describe_fact(out, false, "from", "output %s, %s, lag %d", term->output, term->decoded ? "decoded" : "raw",
                   (int)term->lag);
-    add_numbers(&text, term->initial, term->n_elements);
+    numbers_text(&text, term->initial, term->n_elements);
     add_text(out, "initial", &text);
   } else {
     describe_fact_number(out, false, "clock period", term->period_steps, "steps");
