@@ -4,6 +4,7 @@
 
 #include "gate/golden.h"
 #include "gate/guard_check.h"
+#include "gate/held_check.h"
 #include "gate/noise_check.h"
 
 struct case_check {
@@ -11,6 +12,7 @@ struct case_check {
   struct plan *plan;
   struct gate_result *result;
   struct noise_check *noise;
+  struct held_check held;
 };
 
 /* The answer that the case itself stores. */
@@ -33,6 +35,9 @@ static assay_status check_case(struct case_check *check, int32_t index) {
   struct gate_result *result = check->result;
   struct fed_case fed = {0};
   assay_status status = fed_case_make(check->plan, index, &fed);
+  if (assay_status_ok(status)) {
+    held_check_see(&check->held, fed.data);
+  }
   if (assay_status_ok(status) && !check->plan->outputs_only) {
     status = noise_check_case(check->noise, &fed, &result->arena, &result->reasons);
   }
@@ -82,6 +87,7 @@ static assay_status check_all(struct case_check *check) {
   struct gate_result *result = check->result;
   TRY(name_cases(check));
   TRY(noise_check_open(plan, &check->noise));
+  TRY(held_check_open(plan->contract, &plan->arena, &check->held));
   ARENA_NEW(&result->arena, result->invalid, plan->cases.n + 1);
   for (int32_t i = 0; i < plan->cases.n; i++) {
     progress_step(check->work->progress, "checking cases", (size_t)i, (size_t)plan->cases.n);
@@ -89,6 +95,9 @@ static assay_status check_all(struct case_check *check) {
   }
   progress_step(check->work->progress, "checking cases", (size_t)plan->cases.n, (size_t)plan->cases.n);
   TRY(noise_check_end(check->noise, &result->arena, &result->reasons));
+  if (plan->n_valid > 0 && !plan->outputs_only && !check->work->no_verdict) {
+    TRY(held_check_note(&check->held, result));
+  }
   return plan->n_valid > 0 ? status_ok()
                            : gate_reason_say(&result->arena, &result->reasons, ASSAY_NOTHING_COMPARED,
                                              "the corpus has no case with an answer, so nothing can be compared");

@@ -88,6 +88,12 @@ static assay_status as_sent(const struct side *side, const struct contract_outpu
   return status_ok();
 }
 
+/* The larger of what the case states and the age of the oldest input; NAN when neither is known. */
+static double oldest_of(const struct fed_inputs *measured, double stated) {
+  double inputs = measured != NULL ? fed_oldest_ms(measured->items, measured->count) : (double)NAN;
+  return isnan(stated) || inputs > stated ? inputs : stated;
+}
+
 /* What the step asks the guard: its actions, and all that stands beside them. */
 static assay_status make_question(const struct guard_list *list, const struct fed_case *fed, int64_t step,
                                   struct side *side, struct arena *scratch, struct guard_question *out) {
@@ -102,15 +108,14 @@ static assay_status make_question(const struct guard_list *list, const struct fe
     }
   }
   case_monitors_at(entry, step, side->readings);
-  *out = (struct guard_question){
-      .asks_monitors = entry->has_monitors,
-      .monitors = side->readings,
-      .n_monitors = (size_t)entry->n_monitors,
-      .inputs = measured,
-      /* A result is at least as old as the oldest input that it answers. */
-      .age_ms = isnan(stated) && measured != NULL ? fed_oldest_ms(measured->items, measured->count) : stated,
-      .actions = side->actions,
-      .n_actions = (size_t)list->n_outputs};
+  *out = (struct guard_question){.asks_monitors = entry->has_monitors,
+                                 .monitors = side->readings,
+                                 .n_monitors = (size_t)entry->n_monitors,
+                                 .inputs = measured,
+                                 /* A result is at least as old as the oldest input that it answers. */
+                                 .age_ms = oldest_of(measured, stated),
+                                 .actions = side->actions,
+                                 .n_actions = (size_t)list->n_outputs};
   return status_ok();
 }
 

@@ -47,6 +47,7 @@ static assay_status fill(const struct ort_base *base, struct ort_library *out) {
 }
 
 static assay_status load_from(const char *path, struct arena *arena, struct ort_library *out) {
+  TRY(runtime_check_file(path));
   void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (handle == NULL) {
     return status_make(ASSAY_RUNTIME_MISSING, path, "the library cannot be loaded: %s", dlerror());

@@ -25,6 +25,7 @@ static assay_status name_version(struct arena *arena, struct ov_library *out) {
 }
 
 static assay_status load_from(const char *path, struct arena *arena, struct ov_library *out) {
+  TRY(runtime_check_file(path));
   void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (handle == NULL) {
     return status_make(ASSAY_RUNTIME_MISSING, path, "the library cannot be loaded: %s", dlerror());

@@ -156,7 +156,7 @@ static assay_status read_actual(const char *path, json_t *root, struct process_a
   }
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     const char *word = json_string_value(json_object_get(ran, words[i].key));
-    if (word != NULL && (*words[i].member = arena_string(&out->arena, word)) == NULL) {
+    if (word != NULL && (*words[i].member = rung_word(&out->arena, word)) == NULL) {
       return status_no_memory(strlen(word));
     }
   }
@@ -173,10 +173,8 @@ assay_status process_answer_read(const char *folder, struct process_answer *out)
   size_t size = 0;
   json_error_t error;
   *out = (struct process_answer){0};
-  const char *path = path_join(&out->arena, folder, "answer.json");
-  if (path == NULL) {
-    return status_no_memory(strlen(folder));
-  }
+  char *path = NULL;
+  TRY(path_join_inside(&out->arena, folder, "answer.json", ASSAY_RUNG_FAILED, &path));
   if (!file_exists(path)) {
     return wrong(path, "the program ended well, but wrote no answer.json");
   }

@@ -26,11 +26,15 @@ struct process_rung {
   const char **arguments;      /* the command, the two folders, NULL */
   const char *folder, *in, *out, *log;
   struct process_answer answer;
+  struct arena kept;      /* of `ran` */
+  struct rung_actual ran; /* what the program said first */
+  bool has_ran;
 };
 
 static void process_close(struct rung *rung) {
   struct process_rung *self = (struct process_rung *)rung;
   process_answer_free(&self->answer);
+  arena_free(&self->kept);
   if (self->folder != NULL) {
     assay_status removed = folder_remove(self->folder);
     assay_status_clear(&removed);
@@ -186,6 +190,40 @@ static assay_status empty(const char *folder) {
   return folder_make(folder);
 }
 
+static bool same_word(const char *a, const char *b) { return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0); }
+
+/* What ran is one thing for all cases: a program that says another at some of them is not taken for either. */
+static assay_status hold_to_first(struct process_rung *self) {
+  const struct rung_actual *now = &self->answer.actual;
+  struct rung_actual *first = &self->ran;
+  if (!self->has_ran) {
+    const char *const from[] = {now->version, now->provider, now->precision, now->accumulator,
+                                now->device,  now->tf32,     now->note};
+    const char **const to[] = {&first->version, &first->provider, &first->precision, &first->accumulator,
+                               &first->device,  &first->tf32,     &first->note};
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+      *to[i] = from[i] != NULL ? arena_string(&self->kept, from[i]) : NULL;
+      if (from[i] != NULL && *to[i] == NULL) {
+        return status_no_memory(0);
+      }
+    }
+    first->threads = now->threads;
+    self->has_ran = true;
+  }
+  bool same = same_word(first->version, now->version) && same_word(first->provider, now->provider) &&
+              same_word(first->precision, now->precision) && same_word(first->accumulator, now->accumulator) &&
+              same_word(first->device, now->device) && same_word(first->tf32, now->tf32) &&
+              first->threads == now->threads;
+  return same ? status_ok()
+              : status_make(ASSAY_RUNG_INVALID, self->arguments[0],
+                            "what the program says it ran changes from one answer to the next (precision %s, then %s; "
+                            "device %s, then %s)",
+                            first->precision != NULL ? first->precision : "not said",
+                            now->precision != NULL ? now->precision : "not said",
+                            first->device != NULL ? first->device : "not said",
+                            now->device != NULL ? now->device : "not said");
+}
+
 static assay_status process_run(struct rung *rung, const struct rung_call *call, struct rung_answer *out) {
   struct process_rung *self = (struct process_rung *)rung;
   if (call->n_taps > 0) {
@@ -197,12 +235,13 @@ static assay_status process_run(struct rung *rung, const struct rung_call *call,
   TRY(process_call_write(self->in, &self->request, call));
   TRY(run_program(self));
   TRY(process_answer_read(self->out, &self->answer));
+  TRY(hold_to_first(self));
   *out = (struct rung_answer){.outputs = self->answer.outputs, .n_outputs = self->answer.n_outputs};
   return status_ok();
 }
 
 static void process_describe(struct rung *rung, struct rung_actual *out) {
-  *out = ((struct process_rung *)rung)->answer.actual;
+  *out = ((struct process_rung *)rung)->ran;
   out->engine = "process";
 }
 

@@ -9,6 +9,7 @@
 #include "rung/greeting.h"
 #include "rung/isolated.h"
 #include "rung/rung_kinds.h"
+#include "rung/runtime_search.h"
 
 /* Runs `python -c program`, silently; its exit code, or -1. */
 static int run_python(const char *python, const char *program) {
@@ -75,16 +76,18 @@ static assay_status greet(const struct rung_request *request, const char *python
 
 static assay_status pytorch_open(const struct rung_request *request, struct rung **out) {
   const char *python = rung_setting_find(request, "python");
-  python = python != NULL ? python : "python3";
   if (request->n_keep > 0 || request->provider != NULL) {
     return status_make(ASSAY_RUNG_SETTING, request->name,
                        "rung '%s' asks for %s, which the engine pytorch does not have; `device` says where it runs",
                        request->name, request->n_keep > 0 ? "kept nodes" : "a provider");
   }
-  TRY(check_python(python));
   struct arena arena = {0};
+  python = python != NULL ? python : runtime_python(&arena);
   struct text greeting = {0};
-  assay_status status = greet(request, python, &arena, &greeting, out);
+  assay_status status = check_python(python);
+  if (assay_status_ok(status)) {
+    status = greet(request, python, &arena, &greeting, out);
+  }
   text_free(&greeting);
   arena_free(&arena);
   return status;

@@ -56,6 +56,16 @@ void rung_engines_list(struct text *out) {
   }
 }
 
+const char *rung_word(struct arena *arena, const char *said) {
+  enum { WORD_MAX = 200 };
+  struct text shown = {0};
+  text_add_shown(&shown, said);
+  const char *word =
+      shown.failed ? NULL : arena_copy(arena, text_string(&shown), shown.length < WORD_MAX ? shown.length : WORD_MAX);
+  text_free(&shown);
+  return word;
+}
+
 static assay_status unknown_engine(const struct rung_request *request) {
   struct text engines = {0};
   rung_engines_list(&engines);

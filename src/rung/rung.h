@@ -129,6 +129,9 @@ void rung_close(struct rung *rung); /* NULL is harmless */
 bool rung_engine_is_known(const char *engine);
 /* "assay, recorded, onnxruntime, ...": appended. */
 void rung_engines_list(struct text *out);
+/* What a runtime says of itself, as reports may show it: on one line, without control characters, at most 200 bytes. In
+ * the arena; NULL without memory. */
+const char *rung_word(struct arena *arena, const char *said);
 
 /* Settings that say what must be found running and that rung_check_actual holds against what did;
  * every engine takes them: device, version, tf32, accumulator, allow_fallback. */

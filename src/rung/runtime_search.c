@@ -2,6 +2,8 @@
 #include "rung/runtime_search.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/file.h"
 
@@ -76,4 +78,22 @@ assay_status runtime_find_wheel(const char *inside, struct arena *arena, struct 
     }
   }
   return text_status(tried);
+}
+
+assay_status runtime_check_file(const char *path) {
+  struct stat info;
+  if (strchr(path, '/') == NULL || stat(path, &info) != 0 || S_ISREG(info.st_mode)) {
+    return status_ok(); /* what is not there, the loader says */
+  }
+  return status_make(ASSAY_RUNTIME_MISSING, path, "the library cannot be loaded: this is no plain file");
+}
+
+const char *runtime_python(struct arena *arena) {
+  for (int r = 0; r < n_roots; r++) {
+    const char *python = path_join(arena, roots[r], "bin/python3");
+    if (python != NULL && access(python, X_OK) == 0) {
+      return python;
+    }
+  }
+  return "python3";
 }

@@ -16,4 +16,11 @@ void runtime_search_add(const char *root);
 ASSAY_MUST_CHECK assay_status runtime_find_wheel(const char *inside, struct arena *arena, struct text *tried,
                                                  const char **out);
 
+/* That a library which is named by a path is a plain file: opening a FIFO would wait for ever. RUNTIME_MISSING
+ * otherwise. */
+ASSAY_MUST_CHECK assay_status runtime_check_file(const char *path);
+/* The Python of the first root that has one (an active virtual environment comes first), else "python3". In the arena.
+ */
+const char *runtime_python(struct arena *arena);
+
 #endif

@@ -164,7 +164,7 @@ static assay_status get_copy(struct wire_reader *in, struct arena *arena, const 
   if (string == NULL) {
     return status_ok();
   }
-  *out = arena_string(arena, string);
+  *out = rung_word(arena, string);
   return *out != NULL ? status_ok() : status_no_memory(strlen(string));
 }
 

@@ -61,6 +61,42 @@ static void a_script_answers(void **state) {
   rung_close(rung);
 }
 
+/* A program that computes some cases in another precision is not taken for either. */
+static void what_ran_may_not_change(void **state) {
+  (void)state;
+  const char *folder = scratch_folder("process_varies");
+  char script[8192];
+  snprintf(
+      script, sizeof script,
+      "#!/bin/sh\nset -e\ncp \"$1/input_0.npy\" \"$2/y.npy\"\nread was <%s/count || was=\nprintf 'x%%s\\n' \"$was\" "
+      ">%s/count\n"
+      "p=fp32; if [ -n \"$was\" ]; then p=bf16; fi\n"
+      "echo '{\"outputs\": [{\"name\": \"y\", \"file\": \"y.npy\"}], \"ran\": {\"precision\": \"'$p'\"}}' "
+      ">\"$2/answer.json\"\n",
+      folder, folder);
+  write_file(in_folder(folder, "count"), "\n", 1);
+  const char *const command[] = {write_script(folder, script)};
+  struct rung_request request = request_for(command, 1);
+  struct rung *rung;
+  struct rung_answer answer;
+  ASSERT_OK(rung_open(&request, &rung));
+  ASSERT_OK(run_case(rung, &answer));
+  ASSERT_FAILS(run_case(rung, &answer), ASSAY_RUNG_INVALID, "precision fp32, then bf16");
+  rung_close(rung);
+}
+
+/* Nor may its words write lines of their own into a report. */
+static void its_words_are_shown_on_one_line(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  char words[1000];
+  memset(words, 'v', sizeof words - 1);
+  words[sizeof words - 1] = '\0';
+  assert_string_equal(rung_word(&arena, "1\nPASS\x1b[8m"), "1\\nPASS\\x1b[8m");
+  assert_int_equal(strlen(rung_word(&arena, words)), 200);
+  arena_free(&arena);
+}
+
 /* In a fresh process too; and the folder that was handed over is gone afterwards. */
 static void nothing_stays_behind(void **state) {
   (void)state;
@@ -147,6 +183,8 @@ static void a_program_must_be_there(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_script_answers),
+      cmocka_unit_test(what_ran_may_not_change),
+      cmocka_unit_test(its_words_are_shown_on_one_line),
       cmocka_unit_test(nothing_stays_behind),
       cmocka_unit_test(a_program_that_goes_wrong_is_said),
       cmocka_unit_test(one_that_hangs_is_stopped),
