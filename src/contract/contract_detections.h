@@ -1,4 +1,4 @@
-/* Private to contract/: the decision `detections`. */
+/* Private to contract/: how the decision `detections` is read, and tied to its outputs once all of them are known. */
 #ifndef CONTRACT_CONTRACT_DETECTIONS_H
 #define CONTRACT_CONTRACT_DETECTIONS_H
 

@@ -1,4 +1,5 @@
-/* Private to contract/: the roles of inputs. */
+/* Private to contract/: how the roles of inputs (noise, tokens) are read and checked. An input of a role never has the
+ * keys of a sensor. */
 #ifndef CONTRACT_CONTRACT_ROLE_H
 #define CONTRACT_CONTRACT_ROLE_H
 

@@ -1,4 +1,5 @@
-/* Private to the drafts: how values, their sources and open questions are written. */
+/* Private to the drafts: how values, their sources and open questions are written. What a file
+ * says is never written so that it reads as anything but a value or a comment. */
 #ifndef CONTRACT_DRAFT_WRITE_H
 #define CONTRACT_DRAFT_WRITE_H
 

@@ -1,4 +1,5 @@
-/* Other statistics in the file that a decoding drew on, to tell whether the contract names the wrong ones. */
+/* Other statistics in the file that a decoding drew on, to tell whether the contract names the wrong ones.
+ * They explain a difference and are never decoded with. */
 #ifndef CONTRACT_STATISTICS_KEYS_H
 #define CONTRACT_STATISTICS_KEYS_H
 

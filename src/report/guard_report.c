@@ -1,5 +1,5 @@
 /* The section of the guard's answers on a rung: how often each was given on both sides, which changed, and which hang
- * on a margin below the drift. */
+ * on a margin below the drift. It computes nothing. */
 #include <inttypes.h>
 #include <math.h>
 
