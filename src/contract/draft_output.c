@@ -167,6 +167,11 @@ static assay_status add_decode(const struct drafted *drafted, struct text *out) 
   if (f->clip_low.count > 0 && f->clip_high.count > 0) {
     begin_step(&any, out);
     add_clip(&f->clip_low, &f->clip_high, out);
+  } else if (facts_asked(&f->open, "clip") != NULL) {
+    begin_step(&any, out);
+    text_add(out, "{clip: ");
+    write_todo(out, facts_asked(&f->open, "clip"));
+    text_add_char(out, '}');
   }
   text_add(out, any ? "]\n" : "");
   return status_ok();

@@ -406,8 +406,8 @@ static assay_status ask_clip(const struct env *env, const struct foreign *action
     TRY(import_numbers(env->import, pair, "clip", &values, &count));
   }
   if (count != 2) {
-    return facts_remark(env->import->facts, import_place(env->import, clip),
-                        "the action is clipped joint by joint; add the clip to 'decode'");
+    return facts_ask(env->import->facts, &output->open, "clip", "line %d clips the action joint by joint",
+                     (int)clip->mark.line);
   }
   struct facts *facts = env->import->facts;
   struct place place = import_place(env->import, clip);

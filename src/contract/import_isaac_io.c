@@ -259,6 +259,7 @@ struct io_columns {
   double *scale, *offset;
   bool any_scale, any_offset, known;
   int32_t count;
+  const struct foreign *clip; /* the first; its numbers are not read */
 };
 
 static assay_status read_action(struct import *import, const struct foreign *action, struct io_columns *columns) {
@@ -276,9 +277,7 @@ static assay_status read_action(struct import *import, const struct foreign *act
   if (columns->count + count > FACT_ITEMS_MAX) {
     return import_error(import, node, "the actions move more than %d joints", (int)FACT_ITEMS_MAX);
   }
-  if (clip != NULL) {
-    TRY(facts_remark(import->facts, import_place(import, clip), "the action is clipped; add the clip to 'decode'"));
-  }
+  columns->clip = columns->clip == NULL ? clip : columns->clip;
   TRY(add_column(import, action, "scale", count, 1, &columns->scale[columns->count], &columns->any_scale));
   TRY(add_column(import, action, "offset", count, 0, &columns->offset[columns->count], &columns->any_offset));
   for (int32_t i = 0; i < count; i++) {
@@ -339,6 +338,9 @@ static assay_status read_actions(struct import *import, const struct foreign *ro
   TRY(facts_output(facts, place, NULL, &output));
   if (!columns.known || columns.count == 0) {
     return facts_ask(facts, &output->open, "decode", "an action of the file is no plain command of joints");
+  }
+  if (columns.clip != NULL) {
+    TRY(facts_ask(facts, &output->open, "clip", "line %d clips the action", (int)columns.clip->mark.line));
   }
   const struct foreign *first = &list->items[0];
   TRY(facts_words(facts, &output->units, "the units of the action", import_key_place(import, first, "full_path"),

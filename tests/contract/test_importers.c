@@ -387,6 +387,30 @@ static void isaac_io_takes_names_offsets_and_units(void **state) {
   text_free(&draft);
 }
 
+/* What the file says and the draft cannot take over is a question, never a bound that is silently gone. */
+static void a_clip_of_the_action_is_never_lost(void **state) {
+  (void)state;
+  char clipped[sizeof descriptors + 32];
+  snprintf(clipped, sizeof clipped, "actions:\n- {clip: [[-1, 1], [-2, 2], [-3, 3]]%s",
+           strstr(descriptors, ", full_path"));
+  const struct given_file io[] = {{"IO_descriptors.yaml", clipped}};
+  struct facts *facts;
+  struct text draft = {0};
+  ASSERT_OK(GATHER(10, io, &facts, &draft));
+  has(&draft, "{scale: {value: 0.5, source: ");
+  has(&draft, "{clip: TODO (line 2 clips the action)}]");
+  text_free(&draft);
+  char bounded[sizeof env + 64];
+  const char *clip = strstr(env, "clip: null}\n  gripper");
+  snprintf(bounded, sizeof bounded, "%.*sclip: {'.*_hip': [-1, 1]}%s", (int)(clip - env), env,
+           clip + strlen("clip: null"));
+  const struct given_file both[] = {{"env.yaml", bounded},
+                                    {"joints.yaml", "joint_names: [left_hip, knee, right_hip]\n"}};
+  ASSERT_OK(GATHER(33, both, &facts, &draft));
+  has(&draft, "{clip: TODO (line 20 clips the action joint by joint)}]");
+  text_free(&draft);
+}
+
 /* --- metadata --------------------------------------------------------------------------------- */
 
 static void metadata_names_terms_and_leaves_open_what_they_do_not_say(void **state) {
@@ -507,6 +531,7 @@ int main(void) {
       cmocka_unit_test_teardown(isaac_env_resolves_patterns_once_joints_are_named, end),
       cmocka_unit_test_teardown(isaac_env_leaves_the_order_open, end),
       cmocka_unit_test_teardown(isaac_io_takes_names_offsets_and_units, end),
+      cmocka_unit_test_teardown(a_clip_of_the_action_is_never_lost, end),
       cmocka_unit_test_teardown(metadata_names_terms_and_leaves_open_what_they_do_not_say, end),
       cmocka_unit_test_teardown(tells_formats_from_the_content, end),
       cmocka_unit_test_teardown(repeated_keys_are_refused_where_they_matter, end),
