@@ -369,6 +369,43 @@ static assay_status relative_text(struct lerobot *l, const char **out) {
   return failed ? status_no_memory(strlen(tensor)) : status_ok();
 }
 
+/* Whether a step does what a draft can say, or nothing to the numbers. */
+static bool step_known(const struct foreign *step) {
+  static const char *const known[] = {
+      "rename_observations_processor", "to_batch_processor",     "device_processor",
+      "normalizer_processor",          "unnormalizer_processor", "relative_actions_processor",
+      "absolute_actions_processor",    "tokenizer_processor"};
+  const char *name = foreign_text(foreign_get(step, "registry_name"));
+  const struct foreign *renames = foreign_at(step, "config/rename_map");
+  bool found = false;
+  for (size_t k = 0; name != NULL && k < sizeof known / sizeof *known; k++) {
+    found = found || strcmp(name, known[k]) == 0;
+  }
+  return found && (renames == NULL || renames->kind != FOREIGN_MAP || renames->count == 0);
+}
+
+/* Steps whose work a contract would have to say, and which are not known here. After the model they make its decoding a
+ * question: what they do to the action stands nowhere else. */
+static assay_status check_steps(struct lerobot *l, enum role role, struct fact_output *output) {
+  const struct foreign *steps = foreign_get(root_of(l, role), "steps");
+  l->import->file = l->files[role];
+  for (int32_t i = 0; steps != NULL && steps->kind == FOREIGN_LIST && i < steps->count; i++) {
+    const struct foreign *step = &steps->items[i];
+    const char *name = foreign_text(foreign_get(step, "registry_name"));
+    if (step_known(step)) {
+      continue;
+    }
+    name = name != NULL ? name : "without a registry_name";
+    TRY(facts_remark(
+        l->import->facts, import_place(l->import, step),
+        "what the step '%.60s' does is not in this draft; say it in the contract or take it into the model", name));
+    if (output != NULL) {
+      TRY(facts_ask(l->import->facts, &output->open, "decode", "what the step '%.60s' after the model does", name));
+    }
+  }
+  return status_ok();
+}
+
 static assay_status give_action(struct lerobot *l) {
   struct import *import = l->import;
   const struct signature *signature = import->models->signatures[0];
@@ -387,6 +424,8 @@ static assay_status give_action(struct lerobot *l) {
   }
   struct fact_output *output;
   TRY(facts_output(import->facts, place, name, &output));
+  TRY(check_steps(l, ROLE_AFTER, output));
+  import->file = l->files[ROLE_CONFIG];
   const char *steps[2] = {NULL};
   TRY(statistics_text(l, ROLE_AFTER, "unnormalizer_processor", "action", "ACTION", &steps[0], &place));
   TRY(relative_text(l, &steps[steps[0] != NULL]));
@@ -413,31 +452,6 @@ static assay_status give_period(struct lerobot *l) {
                       import_place(l->import, fps), 1000 / hertz);
 }
 
-/* Steps whose work a contract would have to say, and which are not known here. */
-static assay_status check_steps(struct lerobot *l, enum role role) {
-  static const char *const known[] = {
-      "rename_observations_processor", "to_batch_processor",     "device_processor",
-      "normalizer_processor",          "unnormalizer_processor", "relative_actions_processor",
-      "absolute_actions_processor",    "tokenizer_processor"};
-  const struct foreign *steps = foreign_get(root_of(l, role), "steps");
-  l->import->file = l->files[role];
-  for (int32_t i = 0; steps != NULL && steps->kind == FOREIGN_LIST && i < steps->count; i++) {
-    const struct foreign *step = &steps->items[i], *renames = foreign_at(step, "config/rename_map");
-    const char *name = foreign_text(foreign_get(step, "registry_name"));
-    bool found = false;
-    for (size_t k = 0; name != NULL && k < sizeof known / sizeof *known; k++) {
-      found = found || strcmp(name, known[k]) == 0;
-    }
-    if (!found || (renames != NULL && renames->kind == FOREIGN_MAP && renames->count > 0)) {
-      TRY(facts_remark(
-          l->import->facts, import_place(l->import, step),
-          "what the step '%.60s' does is not in this draft; say it in the contract or take it into the model",
-          name != NULL ? name : "without a registry_name"));
-    }
-  }
-  return status_ok();
-}
-
 assay_status lerobot_finish(struct import *import, const struct import_file *const *files, int32_t count) {
   struct lerobot l = {.import = import};
   for (int32_t i = 0; i < count; i++) {
@@ -454,8 +468,7 @@ assay_status lerobot_finish(struct import *import, const struct import_file *con
   if (l.files[ROLE_CONFIG] == NULL) {
     return import_error(import, NULL, "the policy's config.json is needed beside this file, for its features");
   }
-  TRY(check_steps(&l, ROLE_BEFORE));
-  TRY(check_steps(&l, ROLE_AFTER));
+  TRY(check_steps(&l, ROLE_BEFORE, NULL));
   TRY(give_period(&l));
   TRY(give_inputs(&l));
   return give_action(&l);

@@ -303,6 +303,12 @@ static void names_steps_that_it_does_not_know(void **state) {
   ASSERT_OK(read_lerobot(&it, folder, policy_files));
   assert_non_null(strstr(it.facts->remarks[0].text, "what the step 'clever_step' does is not in this draft"));
   imported_end(&it);
+  folder = lerobot_folder("policy_postprocessor.json", "device_processor", "clever_step");
+  ASSERT_OK(read_lerobot(&it, folder, policy_files));
+  struct text draft = imported_draft(&it);
+  assert_non_null(strstr(text_string(&draft), "decode: TODO (what the step 'clever_step' after the model does)"));
+  text_free(&draft);
+  imported_end(&it);
 }
 
 /* --- kinfer --------------------------------------------------------------------------------------------------- */
