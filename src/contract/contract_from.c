@@ -1,6 +1,7 @@
 /* What a term is made from, where no sensor measures it: an output of the policy, or a clock. Which element of the
  * output is which element of the term is settled here, by name; a dynamic shape, or a chunk without a step, is refused.
  */
+#include <math.h>
 #include <string.h>
 
 #include "contract/apply.h"
@@ -271,6 +272,11 @@ static assay_status clock_forms(struct reader *reader, const struct yaml *node, 
     TRY(yaml_choice(&reader->file, &items[i], what, words, 3, &which));
     term->forms[i] = (enum clock_form)which;
     names[i] = words[which];
+    for (int32_t before = 0; before < i; before++) {
+      if (term->forms[before] == term->forms[i]) {
+        return yaml_error(&reader->file, items[i].mark, "%s has '%s' twice", what, words[which]);
+      }
+    }
   }
   term->n_forms = term->n_elements = n;
   term->elements = names;
@@ -284,6 +290,25 @@ static assay_status clock_forms(struct reader *reader, const struct yaml *node, 
   return named == n
              ? status_ok()
              : yaml_error(&reader->file, elements->mark, "%s has %d names for %d forms", member, (int)named, (int)n);
+}
+
+/* A phase can be told of a clock that is read twice a turn at least. */
+static assay_status check_period(const struct reader *reader, const struct yaml *node, const char *what,
+                                 const struct clock_member *clock, double steps) {
+  double given = clock->period_s > 0 ? clock->period_s : clock->period_steps;
+  if (isnormal(given) && isfinite(steps) && steps >= 2) {
+    return status_ok();
+  }
+  return clock->period_s > 0
+             ? yaml_error(
+                   &reader->file, node->mark,
+                   "%s turns once in %.9g s, which is %.9g steps of %.9g ms (timing.period_ms); a turn must take "
+                   "2 steps at least, so that its phase can be told: see which of the two periods is wrong",
+                   what, clock->period_s, steps, reader->contract->period_ms)
+             : yaml_error(
+                   &reader->file, node->mark,
+                   "%s turns once in %.9g steps; a turn must take 2 steps at least, so that its phase can be told",
+                   what, clock->period_steps);
 }
 
 static assay_status from_clock(struct reader *reader, const struct yaml *node, const char *what,
@@ -305,6 +330,7 @@ static assay_status from_clock(struct reader *reader, const struct yaml *node, c
   term->source = TERM_CLOCK;
   term->period_s = clock.period_s;
   term->period_steps = clock.period_s > 0 ? clock.period_s * 1000.0 / reader->contract->period_ms : clock.period_steps;
+  TRY(check_period(reader, node, what, &clock, term->period_steps));
   term->start = clock.start;
   what_format(member, "'as' of %s", what);
   return clock_forms(reader, clock.forms, member, elements, term);

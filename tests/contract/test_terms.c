@@ -96,7 +96,7 @@ static const char base[] =
     /* 8 */
     "    dtype: float32\n"
     /* 9 */
-    "    shape: [1, 13]\n"
+    "    shape: [1, 12]\n"
     /* 10 */
     "    clip: [-5, 5]\n"
     /* 11 */
@@ -112,7 +112,7 @@ static const char base[] =
     /* 16 */
     "         elements: [knee, hip]}}\n"
     /* 17 */
-    "      - {name: phase, from: {clock: {period_s: 0.7, as: [sin, cos, phase, sin], start: 0.25}}}\n"
+    "      - {name: phase, from: {clock: {period_s: 0.7, as: [sin, cos, phase], start: 0.25}}}\n"
     /* 18 */
     "  - {name: prev, dtype: float16, shape: [1, 2, 2], from: {output: pair, lag: 1}}\n"
     /* 19 */
@@ -130,7 +130,7 @@ static void every_key_is_read(void **state) {
   struct contract *c;
   ASSERT_OK(parse(base, &c));
   const struct contract_terms *terms = c->inputs[0].terms;
-  assert_int_equal(terms->size, 13);
+  assert_int_equal(terms->size, 12);
   assert_true(terms->order == HISTORY_NEWEST_FIRST && terms->initial == HISTORY_ZEROS);
   const struct contract_term *pos = &terms->terms[0], *imu = &terms->terms[1], *last = &terms->terms[2];
   const struct contract_term *phase = &terms->terms[3];
@@ -148,7 +148,7 @@ static void every_key_is_read(void **state) {
   assert_string_equal(last->elements[0], "knee");
   assert_true(last->picks[0] == 3 && last->picks[1] == 2); /* of the chunk's step 1 */
   assert_true(last->initial[0] == 7 && last->initial[1] == 8);
-  assert_true(phase->n_forms == 4 && phase->forms[1] == CLOCK_COS && phase->forms[2] == CLOCK_PHASE);
+  assert_true(phase->n_forms == 3 && phase->forms[1] == CLOCK_COS && phase->forms[2] == CLOCK_PHASE);
   assert_true(phase->period_steps == 35 && phase->period_s == 0.7 && phase->start == 0.25);
   const struct contract_terms *whole = c->inputs[1].terms;
   assert_true(whole->whole && whole->n_terms == 1 && whole->size == 4);
@@ -167,9 +167,9 @@ struct fault {
   const char *part;
 };
 static const struct fault faults[] = {
-    {"[1, 13]", "[1, 14]", 13,
-     "hold 13 elements (elements x history: pos 2 x 2, imu 3 x 1, last 2 x 1, phase 4 x 1), but its shape holds 14"},
-    {"[1, 13]", "[1, {min: 1, opt: 2, max: 3}]", 13, "a dynamic dimension"},
+    {"[1, 12]", "[1, 14]", 13,
+     "hold 12 elements (elements x history: pos 2 x 2, imu 3 x 1, last 2 x 1, phase 3 x 1), but its shape holds 14"},
+    {"[1, 12]", "[1, {min: 1, opt: 2, max: 3}]", 13, "a dynamic dimension"},
     {"dtype: float32\n", "dtype: int32\n", 7, "what is built is a float"},
     {"elements: joints, unit", "elements: joint, unit", 13, "is 'joint', which is no group; did you mean 'joints'"},
     {"elements: joints, unit", "elements: [hip, hip], unit", 13, "has 'hip' twice"},
@@ -212,10 +212,16 @@ static const struct fault faults[] = {
     {"period_s: 0.7", "period_s: -1", 17, "above 0"},
     {"timing: {period_ms: 20}\n", "\n", 17, "does not say how long a step takes"},
     {"start: 0.25", "start: 1", 17, "0 to below 1"},
-    {"[sin, cos, phase, sin]", "[sine]", 17, "sin, cos or phase"},
-    {"[sin, cos, phase, sin]", "[]", 17, "lists 0 forms"},
+    {"[sin, cos, phase]", "[sine]", 17, "sin, cos or phase"},
+    {"[sin, cos, phase]", "[]", 17, "lists 0 forms"},
+    {"[sin, cos, phase]", "[sin, cos, sin]", 17, "has 'sin' twice"},
+    {"period_ms: 20", "period_ms: 1e8", 17, "a turn must take 2 steps at least"},
+    {"period_s: 0.7", "period_s: 0.039", 17, "is 1.95 steps of 20 ms"},
+    {"period_s: 0.7", "period_s: 1e-320", 17, "a turn must take 2 steps at least"},
+    {"period_s: 0.7", "period_s: 1e308", 17, "a turn must take 2 steps at least"},
+    {"period_s: 0.7", "period_steps: 1.5", 17, "turns once in 1.5 steps"},
     {"{clock: {", "{lag: 1, clock: {", 17, "has 'lag', which goes with 'output'"},
-    {"from: {clock: {period_s: 0.7, as: [sin, cos, phase, sin], start: 0.25}}", "from: {}", 17,
+    {"from: {clock: {period_s: 0.7, as: [sin, cos, phase], start: 0.25}}", "from: {}", 17,
      "needs either 'output' or 'clock'"},
     {"from: {output: pair, lag: 1}", "from: {output: pair, lag: 1, elements: [hip]}", 18,
      "has 4 elements for 2 components, so none can be named"},
