@@ -12,7 +12,13 @@
 /* What a value is, and how far another program's may lie from it before the last rounding. */
 struct known {
   double value, error;
+  bool missing; /* nothing says what it is */
+  bool turning; /* a phase so near the end of its turn that another program's may stand at the start */
 };
+
+/* The most of a value's magnitude, or of 1 where it is smaller, that rounding may excuse. A sum that cancels, scaled
+ * up, could otherwise be anything. */
+static const double rounding_share = 1e-3;
 
 /* What one term remembers. */
 struct term_memory {
@@ -55,10 +61,19 @@ static double unit_of(assay_dtype dtype) {
 
 /* --- one term ------------------------------------------------------------------------------ */
 
-static struct known unknown(void) { return (struct known){0.0, (double)INFINITY}; }
+static struct known unknown(void) { return (struct known){.missing = true}; }
 
 /* NaN passes a clip: both comparisons are false for it. */
 static double clip(double value, double low, double high) { return value < low ? low : value > high ? high : value; }
+
+/* Carries the interval that is allowed, twice the error on both sides, through a clip: what lies beyond has none. */
+static struct known clip_known(struct known x, double low, double high) {
+  double value = clip(x.value, low, high);
+  double below = value - clip(x.value - 2 * x.error, low, high), above = clip(x.value + 2 * x.error, low, high) - value;
+  x.value = value;
+  x.error = fmax(below, above) / 2;
+  return x;
+}
 
 /* The steps of a term, with the error that one rounding to the dtype at each would leave. */
 static struct known apply_steps(const struct contract_term *term, int32_t element, struct known x, double unit) {
@@ -79,7 +94,7 @@ static struct known apply_steps(const struct contract_term *term, int32_t elemen
         x.error = x.error / fabs(a) + 2 * unit * fabs(x.value);
         break;
       case TERM_CLIP:
-        x.value = clip(x.value, a, step->b[step->n == 1 ? 0 : element]);
+        x = clip_known(x, a, step->b[step->n == 1 ? 0 : element]);
         break;
     }
   }
@@ -111,9 +126,14 @@ static assay_status read_sensor(const struct observer *observer, const struct co
   }
   for (int32_t e = 0; e < term->n_elements; e++) {
     double value = tensor_get(tensor, term->picks != NULL ? term->picks[e] : e);
-    out[e] = (struct known){value, observer->unit * fabs(value)};
+    out[e] = (struct known){.value = value, .error = observer->unit * fabs(value)};
   }
   return status_ok();
+}
+
+/* The most that rounding may excuse of a value. Of float16 and bfloat16 a few roundings are more than the share. */
+static double most_of(const struct observer *observer, double value) {
+  return fmax(rounding_share, 64 * observer->unit) * fmax(fabs(value), 1);
 }
 
 static double clock_value(const struct kernels *kernels, enum clock_form form, double phase) {
@@ -129,11 +149,13 @@ static double clock_value(const struct kernels *kernels, enum clock_form form, d
 
 static void read_clock(const struct observer *observer, const struct contract_term *term, struct known *out) {
   double turns = term->start + (double)observer->step / term->period_steps, phase = turns - floor(turns);
-  double error = 8 * observer->unit * (1 + turns); /* of the phase, where time is kept in the dtype */
+  /* of the phase, where time is kept in the dtype */
+  double error = fmin(8 * observer->unit * (1 + turns), most_of(observer, 1) / 2);
   for (int32_t e = 0; e < term->n_elements; e++) {
     bool wraps = term->forms[e] == CLOCK_PHASE && (phase < error || phase > 1 - error);
     double share = term->forms[e] == CLOCK_PHASE ? error : 8 * error;
-    out[e] = (struct known){clock_value(observer->kernels, term->forms[e], phase), wraps ? 1.0 : share};
+    out[e] = (struct known){
+        .value = clock_value(observer->kernels, term->forms[e], phase), .error = wraps ? 1.0 : share, .turning = wraps};
     out[e] = observer->options.from_middle ? unknown() : out[e];
   }
 }
@@ -151,7 +173,7 @@ static assay_status read_answer(const struct observer *observer, const struct co
     if (term->lag == 0 || (from < 0 && observer->options.from_middle)) {
       out[e] = unknown();
     } else {
-      out[e] = from < 0 ? (struct known){term->initial[e], observer->unit * fabs(term->initial[e])}
+      out[e] = from < 0 ? (struct known){.value = term->initial[e], .error = observer->unit * fabs(term->initial[e])}
                         : memory->answers[(from % term->lag) * term->n_elements + e];
     }
   }
@@ -196,7 +218,7 @@ static void remember(struct observer *observer, int32_t t) {
       if (observer->options.from_middle) {
         to[e] = unknown();
       } else if (observer->terms->initial == HISTORY_ZEROS) {
-        to[e] = (struct known){0.0, 0.0};
+        to[e] = (struct known){0};
       }
     }
   }
@@ -205,9 +227,12 @@ static void remember(struct observer *observer, int32_t t) {
 /* Puts a value in, clipped and rounded, with what another program's may differ by. */
 static void put(struct observer *observer, int64_t at, struct known x) {
   const struct contract_terms *terms = observer->terms;
-  double value = terms->has_clip ? clip(x.value, terms->clip_min, terms->clip_max) : x.value;
-  tensor_set(&observer->tensor, at, value);
-  observer->allowed[at] = 2 * x.error + 4 * observer->unit * fabs(value) + 0x1p-149;
+  x = terms->has_clip ? clip_known(x, terms->clip_min, terms->clip_max) : x;
+  double allowed = 2 * x.error + 4 * observer->unit * fabs(x.value) + 0x1p-149;
+  allowed = x.turning ? allowed : fmin(allowed, most_of(observer, x.value));
+  tensor_set(&observer->tensor, at, x.value);
+  /* Of a value that is not finite nothing is near. */
+  observer->allowed[at] = x.missing ? (double)INFINITY : isfinite(x.value) ? allowed : 0.0;
 }
 
 static void write_term(struct observer *observer, int32_t t) {
@@ -274,7 +299,7 @@ static struct known answered(const struct contract_output *output, const struct 
                              const assay_tensor *answer, const struct fed_inputs *measured, double unit) {
   double raw = tensor_get(answer, at), error = unit * fabs(raw);
   if (!term->decoded) {
-    return (struct known){raw, error};
+    return (struct known){.value = raw, .error = error};
   }
   int64_t step;
   const struct contract_component *component = &output->components[contract_component_of(output, answer, at, &step)];
@@ -285,7 +310,7 @@ static struct known answered(const struct contract_output *output, const struct 
     error = decode->kind == DECODE_SCALE ? error * a : error;
     error += unit * (decode->kind == DECODE_OFFSET ? a : 0.0);
   }
-  return (struct known){value, 2 * error + 4 * unit * fabs(value)};
+  return (struct known){.value = value, .error = 2 * error + 4 * unit * fabs(value)};
 }
 
 static assay_status take_answer(struct observer *observer, int32_t t, const struct fed_inputs *outputs,

@@ -236,6 +236,49 @@ static void a_clock_turns(void **state) {
   contract_free(contract);
 }
 
+/* What rounding excuses of a value that the clip cut off is nothing, and never as much as the value is. */
+static void nothing_far_off_is_excused(void **state) {
+  (void)state;
+  static const struct {
+    const char *input, *term;
+    double made, allowed; /* the most */
+  } rows[] = {
+      {"clip: [-100, 100],", "scale: 1e12", 100, 1e-4},
+      {"clip: [-100, 100],", "scale: 1e300", 100, 1e-4},
+      {"clip: [-100, 100],", "offset: 1e10", 100, 1e-4},
+      {"", "scale: 1e9, clip: [-1, 1]", 1, 1e-6},
+      {"clip: [0.25, 100],", "scale: 1", 0.5, 1e-6},
+      {"", "offset: -0.5, scale: 1e12", 0, 1e-3},
+      {"clip: [-100, 100],", "offset: -0.5, scale: 1e12", 0, 1e-3},
+      {"", "scale: 1e12", 5e11, 5e8},
+      {"", "apply: [{scale: 1e300}, {scale: 1e300}]", INFINITY, 0},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    struct text text = {0};
+    text_format(&text,
+                "assay: 1\npolicy: p\nmodel: m.onnx\ninputs:\n  - {name: obs, dtype: float32, shape: [1], %s "
+                "terms: [{name: v, count: 1, %s}]}\n"
+                "outputs: [{name: y, dtype: float32, shape: [1], unit: m, components: [{name: a}]}]\n",
+                rows[i].input, rows[i].term);
+    struct contract *contract = parse(text_string(&text));
+    struct observer *observer;
+    float value = 0.5F;
+    assay_tensor sensor = floats(&value, 1);
+    const struct fed_input fed = {.name = "v", .tensor = &sensor};
+    ASSERT_OK(observer_open(contract, &contract->inputs[0], contract->inputs[0].terms, (struct observer_options){0},
+                            &observer));
+    ASSERT_OK(observer_step(observer, &(struct fed_inputs){&fed, 1}));
+    double made = tensor_get(observer_tensor(observer), 0), allowed = observer_allowed(observer)[0];
+    if (!(made == rows[i].made || fabs(made / rows[i].made - 1) < 1e-6) || !(allowed <= rows[i].allowed)) {
+      fail_msg("row %d: expected %g within %g, got %g within %g", (int)i, rows[i].made, rows[i].allowed, made, allowed);
+    }
+    assert_true(isinf(made) || allowed > 0); /* rounding is excused */
+    observer_close(observer);
+    contract_free(contract);
+    text_free(&text);
+  }
+}
+
 static void an_earlier_stage_fills_its_place(void **state) {
   (void)state;
   struct contract *contract = parse(
@@ -262,6 +305,7 @@ int main(void) {
       cmocka_unit_test(what_is_missing_or_misshapen_is_named),
       cmocka_unit_test(nan_passes_through),
       cmocka_unit_test(a_clock_turns),
+      cmocka_unit_test(nothing_far_off_is_excused),
       cmocka_unit_test(an_earlier_stage_fills_its_place),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
