@@ -2,6 +2,10 @@
  * reasons of the gate as a whole; nothing is compared here. */
 #include "gate/check_cases.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "contract/stages.h"
 #include "gate/golden.h"
 #include "gate/guard_check.h"
 #include "gate/held_check.h"
@@ -31,6 +35,41 @@ static assay_status check_recorded(struct case_check *check, const struct fed_ca
   return status;
 }
 
+/* Is "x" or "x@3" a value that a stage gives, or a turn of a loop that carries it? */
+static bool is_inner_value(const struct bound_stages *stages, const char *tap) {
+  const char *at = strchr(tap, '@');
+  size_t length = at != NULL ? (size_t)(at - tap) : strlen(tap);
+  for (int32_t v = 0; stages != NULL && v < stages->n_values; v++) {
+    const struct stage_value *value = &stages->values[v];
+    int32_t turns = stages->stages[value->stage].stage->repeat;
+    char *end = NULL;
+    long turn = at != NULL ? strtol(at + 1, &end, 10) : 0;
+    bool has_turn = at == NULL || (end != at + 1 && *end == '\0' && turn >= 1 && turn < turns);
+    if (strlen(value->name) == length && strncmp(value->name, tap, length) == 0 && has_turn) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* What stood between the stages is compared too, so a name that is none of them is not let pass. Of a policy without
+ * stages nothing inside is compared, and what else a case keeps is its own. */
+static assay_status check_taps(struct case_check *check, const struct fed_case *fed) {
+  if (check->work->stages == NULL) {
+    return status_ok();
+  }
+  for (int32_t t = 0; t < fed->data->n_taps; t++) {
+    const struct case_array *tap = &fed->data->taps[t];
+    if (is_inner_value(check->work->stages, tap->name)) {
+      continue;
+    }
+    TRY(golden_say(&check->result->arena, &check->result->reasons, gate_reason_of(ASSAY_INVALID_GOLDEN), fed, -1,
+                   "case '%s' records taps/%s, which is no value that stands between the stages of the contract",
+                   fed->entry->id, tap->name));
+  }
+  return status_ok();
+}
+
 static assay_status check_case(struct case_check *check, int32_t index) {
   struct gate_result *result = check->result;
   struct fed_case fed = {0};
@@ -49,6 +88,9 @@ static assay_status check_case(struct case_check *check, int32_t index) {
   } else if (assay_status_ok(status)) {
     if (!check->plan->outputs_only) {
       status = golden_check_inputs(check->plan, &fed, &result->arena, &result->reasons);
+    }
+    if (assay_status_ok(status) && !check->plan->outputs_only) {
+      status = check_taps(check, &fed);
     }
     if (assay_status_ok(status) && check->work->reference_rung < 0) {
       status = check_recorded(check, &fed);

@@ -273,6 +273,20 @@ static void a_corpus_may_store_what_stands_between(void **state) {
   holds(note_of(result_rung(result, "first"), ASSAY_STAGE_DRIFT), "it comes from stage 'encoder'");
   gate_result_free(result);
   temp_free(folder);
+  folder = staged_folder(contract, gate, false); /* a misspelt name would be compared with nothing */
+  ASSERT_OK(folder_remove(temp_path(folder, "golden")));
+  builder = build_corpus(temp_path(folder, "golden"), CORPUS_GOLDEN);
+  build_f32(builder, "inputs/obs", "2", (const float[]){1, 2});
+  build_f32(builder, "outputs/action", "2", (const float[]){1.5F, 3});
+  build_f32(builder, "taps/latnet", "2", (const float[]){2, 4});
+  build_case(builder, &(struct corpus_case){.id = "c"});
+  build_done(builder);
+  result = policy_verify(folder);
+  expect_verdict(result, VERDICT_BLOCKED, 2);
+  assert_int_equal(gate_reasons(result, ASSAY_INVALID_GOLDEN), 1);
+  holds(result->reasons.items[0].sentence, "taps/latnet, which is no value that stands between the stages");
+  gate_result_free(result);
+  temp_free(folder);
 }
 
 /* --- known fault 22: a loop that loses small steps ------------------------------------ */
