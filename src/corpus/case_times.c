@@ -27,7 +27,7 @@ static assay_status parse_series(const struct yaml_file *file, const struct yaml
   for (int32_t i = 0; i < n; i++) {
     TRY(yaml_double(file, list ? &node->items[i] : node, what, true, &values[i]));
   }
-  *out = (struct case_series){n, values};
+  *out = (struct case_series){n, values, list};
   return status_ok();
 }
 
@@ -106,7 +106,7 @@ static assay_status parse_monitor(const struct yaml_file *file, const struct yam
     return yaml_error(file, node->mark, "monitor '%s' has a list of %d readings; %s", name, (int)node->count,
                       sequence ? "write one, or one a step" : "the case is no sequence, so write one");
   }
-  *out = (struct case_monitor){.name = name, .n = list ? node->count : 1};
+  *out = (struct case_monitor){.name = name, .n = list ? node->count : 1, .each = list};
   ARENA_NEW(arena, readings, out->n);
   for (int32_t i = 0; i < out->n; i++) {
     TRY(parse_reading(file, list ? &node->items[i] : node, name, &readings[i]));
@@ -206,24 +206,27 @@ assay_status case_times_parse(const struct yaml_file *file, const struct yaml *n
 
 /* --- checking -------------------------------------------------------------- */
 
-static assay_status check_length(const struct corpus_case *entry, const char *key, const char *of, int64_t n,
+static assay_status check_length(const struct corpus_case *entry, const char *key, const char *of, int64_t n, bool each,
                                  int64_t steps, const char *path) {
-  if (n <= 1 || n == steps) {
+  if ((n <= 1 && !each) || n == steps) {
     return status_ok();
   }
   return status_make(ASSAY_CORPUS_INVALID, path,
-                     "case '%s' has %lld values in %s%s%s, but %lld steps; write one, or one a step", entry->id,
-                     (long long)n, key, of != NULL ? " of " : "", of != NULL ? of : "", (long long)steps);
+                     "case '%s' has %lld value%s in %s%s%s, but %lld steps; write one without a list, or one a step",
+                     entry->id, (long long)n, n == 1 ? " in a list" : "s", key, of != NULL ? " of " : "",
+                     of != NULL ? of : "", (long long)steps);
 }
 
 assay_status case_times_check(const struct corpus_case *entry, int64_t steps, const char *path) {
-  TRY(check_length(entry, "now_ms", NULL, entry->now_ms.n, steps, path));
-  TRY(check_length(entry, "result_age_ms", NULL, entry->result_age_ms.n, steps, path));
+  TRY(check_length(entry, "now_ms", NULL, entry->now_ms.n, entry->now_ms.each, steps, path));
+  TRY(check_length(entry, "result_age_ms", NULL, entry->result_age_ms.n, entry->result_age_ms.each, steps, path));
   for (int32_t i = 0; i < entry->n_times; i++) {
-    TRY(check_length(entry, "times_ms", entry->times[i].input, entry->times[i].ms.n, steps, path));
+    TRY(check_length(entry, "times_ms", entry->times[i].input, entry->times[i].ms.n, entry->times[i].ms.each, steps,
+                     path));
   }
   for (int32_t i = 0; i < entry->n_monitors; i++) {
-    TRY(check_length(entry, "monitors", entry->monitors[i].name, entry->monitors[i].n, steps, path));
+    TRY(check_length(entry, "monitors", entry->monitors[i].name, entry->monitors[i].n, entry->monitors[i].each, steps,
+                     path));
   }
   int64_t last = entry->n_guard > 0 ? entry->guard[entry->n_guard - 1].step : -1;
   if (last >= steps || (entry->guard_each && entry->n_guard != steps)) {
@@ -344,12 +347,12 @@ static void write_double(struct text *out, double value) {
 }
 
 static void write_series(struct text *out, const struct case_series *series) {
-  text_add(out, series->n > 1 ? "[" : "");
+  text_add(out, series->each || series->n > 1 ? "[" : "");
   for (int32_t i = 0; i < series->n; i++) {
     text_add(out, i == 0 ? "" : ", ");
     write_double(out, series->values[i]);
   }
-  text_add(out, series->n > 1 ? "]" : "");
+  text_add(out, series->each || series->n > 1 ? "]" : "");
 }
 
 static void write_named_series(struct text *out, const char *key, const struct case_series *series) {
@@ -374,14 +377,15 @@ static void write_monitors(struct text *out, const struct corpus_case *entry) {
   text_add(out, "    monitors: {");
   for (int32_t i = 0; i < entry->n_monitors; i++) {
     const struct case_monitor *monitor = &entry->monitors[i];
+    bool list = monitor->each || monitor->n > 1;
     text_add(out, i == 0 ? "" : ", ");
     yaml_write_scalar(out, monitor->name);
-    text_add(out, monitor->n > 1 ? ": [" : ": ");
+    text_add(out, list ? ": [" : ": ");
     for (int32_t r = 0; r < monitor->n; r++) {
       text_add(out, r == 0 ? "" : ", ");
       write_reading(out, &monitor->readings[r]);
     }
-    text_add(out, monitor->n > 1 ? "]" : "");
+    text_add(out, list ? "]" : "");
   }
   text_add(out, "}\n");
 }

@@ -28,6 +28,7 @@ struct case_age {
 struct case_series {
   int32_t n;
   const double *values;
+  bool each; /* written as a list: one a step, also where it is one */
 };
 struct case_time {
   const char *input;
@@ -38,6 +39,7 @@ struct case_monitor {
   const char *name;
   int32_t n;
   const struct monitor_reading *readings;
+  bool each; /* as of case_series */
 };
 /* The answer expected of the guard: to the whole case (step -1: its first refusal, or accept), or to one step. */
 struct case_guard {

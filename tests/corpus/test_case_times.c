@@ -132,15 +132,38 @@ static void the_version_covers_them(void **state) {
   corpus_close(again);
 }
 
+/* What is written as a list of one is no value for all steps. */
+static void a_list_of_one_stays_a_list(void **state) {
+  (void)state;
+  struct corpus *corpus;
+  struct text text = {0};
+  ASSERT_OK(
+      parse("    sequence: true\n    now_ms: [5]\n    result_age_ms: 3\n    monitors: {a: [missing], b: missing}\n",
+            &corpus));
+  const struct corpus_case *entry = &corpus->cases[0];
+  ASSERT_OK(case_times_check(entry, 1, "a.npz"));
+  ASSERT_FAILS(case_times_check(entry, 4, "a.npz"), ASSAY_CORPUS_INVALID, "1 value in a list in now_ms, but 4 steps");
+  case_times_write(&text, entry);
+  assert_non_null(strstr(text_string(&text), "now_ms: [5]"));
+  assert_non_null(strstr(text_string(&text), "result_age_ms: 3"));
+  assert_non_null(strstr(text_string(&text), "a: [missing], b: missing"));
+  text_free(&text);
+  corpus_close(corpus);
+}
+
 static void lists_have_a_value_for_each_step(void **state) {
   (void)state;
   static const double three[] = {1, 2, 3};
   static const struct case_guard guards[] = {{0, ASSAY_OK}, {1, ASSAY_OK}, {2, ASSAY_OK}};
-  static const struct case_time times = {"x", {3, three}};
+  static const struct case_time times = {.input = "x", .ms = {.n = 3, .values = three}};
+  static const struct monitor_reading reading = {"m", MONITOR_SILENT, 0};
+  static const struct case_monitor monitor = {.name = "m", .n = 1, .readings = &reading, .each = true};
   const struct corpus_case bad[] = {
-      {.id = "n", .sequence = true, .now_ms = {3, three}},
-      {.id = "r", .sequence = true, .result_age_ms = {3, three}},
-      {.id = "t", .sequence = true, .now_ms = {1, three}, .n_times = 1, .times = &times},
+      {.id = "n", .sequence = true, .now_ms = {.n = 3, .values = three}},
+      {.id = "r", .sequence = true, .result_age_ms = {.n = 3, .values = three}},
+      {.id = "t", .sequence = true, .now_ms = {.n = 1, .values = three}, .n_times = 1, .times = &times},
+      {.id = "l", .sequence = true, .now_ms = {.n = 1, .values = three, .each = true}},
+      {.id = "m", .sequence = true, .n_monitors = 1, .monitors = &monitor},
       {.id = "g", .sequence = true, .n_guard = 3, .guard = guards, .guard_each = true},
       {.id = "h", .sequence = true, .n_guard = 1, .guard = &guards[2]},
       {.id = "i", .sequence = true, .n_guard = 1, .guard = &guards[0], .guard_each = true},
@@ -149,8 +172,9 @@ static void lists_have_a_value_for_each_step(void **state) {
     ASSERT_FAILS(case_times_check(&bad[i], 2, "a.npz"), ASSAY_CORPUS_INVALID, "2 steps");
   }
   ASSERT_OK(case_times_check(&bad[0], 3, "a.npz"));
-  ASSERT_OK(case_times_check(&bad[4], 3, "a.npz"));
-  struct corpus_case flat = {.id = "flat", .now_ms = {3, three}};
+  ASSERT_OK(case_times_check(&bad[3], 1, "a.npz")); /* one value for one step */
+  ASSERT_OK(case_times_check(&bad[6], 3, "a.npz"));
+  struct corpus_case flat = {.id = "flat", .now_ms = {.n = 3, .values = three}};
   ASSERT_FAILS(case_times_valid(&flat), ASSAY_USAGE, "no sequence");
   struct corpus_case timeless = {.id = "timeless", .sequence = true, .n_times = 1, .times = &times};
   ASSERT_FAILS(case_times_valid(&timeless), ASSAY_USAGE, "now_ms");
@@ -165,16 +189,16 @@ static void what_is_written_reads_back_the_same(void **state) {
   char *folder = temp_folder();
   struct corpus_builder *builder = build_corpus(folder, CORPUS_GOLDEN);
   static const double now[] = {1000.25, 1020}, front[] = {999.9, 1019};
-  static const struct case_time times = {"x: y", {2, front}};
+  static const struct case_time times = {.input = "x: y", .ms = {.n = 2, .values = front}};
   static const struct monitor_reading readings[] = {{"#m", MONITOR_CLEAR, 0.1}, {"#m", MONITOR_SILENT, 0}};
-  static const struct case_monitor monitor = {"#m", 2, readings};
+  static const struct case_monitor monitor = {.name = "#m", .n = 2, .readings = readings};
   static const struct case_guard guard[] = {{0, ASSAY_OK}, {1, ASSAY_MONITOR_MISSING}};
   build_f32(builder, "inputs/x", "2,1", (const float[]){1, 2});
   build_f32(builder, "outputs/y", "2,1", (const float[]){1, 2});
   build_case(builder, &(struct corpus_case){.id = "a",
                                             .sequence = true,
-                                            .now_ms = {2, now},
-                                            .result_age_ms = {1, now},
+                                            .now_ms = {.n = 2, .values = now},
+                                            .result_age_ms = {.n = 1, .values = now},
                                             .n_times = 1,
                                             .times = &times,
                                             .has_monitors = true,
@@ -238,6 +262,7 @@ int main(void) {
       cmocka_unit_test(what_is_stated_is_read),
       cmocka_unit_test(what_is_wrong_is_refused_where_it_stands),
       cmocka_unit_test(the_version_covers_them),
+      cmocka_unit_test(a_list_of_one_stays_a_list),
       cmocka_unit_test(lists_have_a_value_for_each_step),
       cmocka_unit_test(what_is_written_reads_back_the_same),
       cmocka_unit_test(running_out_of_memory_is_an_error),

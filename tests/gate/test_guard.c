@@ -261,7 +261,7 @@ static void monitors_and_age_are_asked_where_the_case_says(void **state) {
       {&clear, &fresh, ASSAY_OK},
   };
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-    const struct case_monitor monitor = {"bumper", 1, ways[i].reading};
+    const struct case_monitor monitor = {.name = "bumper", .n = 1, .readings = ways[i].reading};
     const struct case_guard guard = {-1, ways[i].answer};
     struct corpus_case entry = {.has_monitors = ways[i].reading != NULL,
                                 .n_monitors = ways[i].reading != NULL,
@@ -269,7 +269,7 @@ static void monitors_and_age_are_asked_where_the_case_says(void **state) {
                                 .n_guard = 1,
                                 .guard = &guard};
     if (ways[i].age != NULL) {
-      entry.result_age_ms = (struct case_series){1, ways[i].age};
+      entry.result_age_ms = (struct case_series){.n = 1, .values = ways[i].age};
     }
     struct gate_result *result = verify((const struct pair[]){{still, still, 0, entry}}, 1);
     expect_verdict(result, VERDICT_PASS, 0);
@@ -284,9 +284,9 @@ static void monitors_and_age_are_asked_where_the_case_says(void **state) {
 static void a_result_is_as_old_as_its_oldest_input(void **state) {
   (void)state;
   static const double now = 1000, then = 930;
-  static const struct case_time time = {"obs", {1, &then}};
-  struct gate_result *result =
-      verify((const struct pair[]){{still, still, 0, {.now_ms = {1, &now}, .n_times = 1, .times = &time}}}, 1);
+  static const struct case_time time = {.input = "obs", .ms = {.n = 1, .values = &then}};
+  struct gate_result *result = verify(
+      (const struct pair[]){{still, still, 0, {.now_ms = {.n = 1, .values = &now}, .n_times = 1, .times = &time}}}, 1);
   expect_verdict(result, VERDICT_PASS, 0);
   assert_int_equal(tally_of(&result_rung(result, "candidate")->guard, "ACTION_STALE", true), 1);
   gate_result_free(result);
@@ -295,13 +295,13 @@ static void a_result_is_as_old_as_its_oldest_input(void **state) {
 static void names_that_nobody_checks_are_wrong_input(void **state) {
   (void)state;
   static const double now = 1000;
-  static const struct case_time time = {"obx", {1, &now}};
+  static const struct case_time time = {.input = "obx", .ms = {.n = 1, .values = &now}};
   static const struct monitor_reading clear = {"bumpr", MONITOR_CLEAR, 5};
-  static const struct case_monitor monitor = {"bumpr", 1, &clear};
-  struct gate_result *result =
-      verify((const struct pair[]){{still, still, 0, {.now_ms = {1, &now}, .n_times = 1, .times = &time}},
-                                   {still, still, 0, {.has_monitors = true, .n_monitors = 1, .monitors = &monitor}}},
-             2);
+  static const struct case_monitor monitor = {.name = "bumpr", .n = 1, .readings = &clear};
+  struct gate_result *result = verify(
+      (const struct pair[]){{still, still, 0, {.now_ms = {.n = 1, .values = &now}, .n_times = 1, .times = &time}},
+                            {still, still, 0, {.has_monitors = true, .n_monitors = 1, .monitors = &monitor}}},
+      2);
   expect_verdict(result, VERDICT_BLOCKED, 2);
   assert_int_equal(gate_reasons(result, ASSAY_INVALID_GOLDEN), 2);
   HOLDS(result->reasons.items[0].sentence, "'obx', which is no input");
@@ -327,11 +327,11 @@ static void invalid_cases_of_time_get_their_code(void **state) {
       {good, ASSAY_OK},
   };
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-    const struct case_time time = {"obs", {4, ways[i].times}};
+    const struct case_time time = {.input = "obs", .ms = {.n = 4, .values = ways[i].times}};
     bool accepted = ways[i].refusal == ASSAY_OK;
     struct corpus_case entry = {.refuse = true,
                                 .refusal = accepted ? ASSAY_INPUT_FROZEN : ways[i].refusal,
-                                .now_ms = {4, now},
+                                .now_ms = {.n = 4, .values = now},
                                 .n_times = 1,
                                 .times = &time};
     struct gate_result *result = verify((const struct pair[]){{still, still, 0, {0}}, {still, NULL, 4, entry}}, 2);
@@ -370,8 +370,10 @@ static void sensors_of_terms_have_times(void **state) {
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
     /* A frozen sensor lags behind at once; only then is skew allowed. */
     terms->max_skew_ms = ways[i].refusal == ASSAY_INPUT_FROZEN ? 0 : 30;
-    const struct case_time times[] = {{"gyro", {3, ways[i].gyro}}, {"joint", {3, live}}};
-    const struct corpus_case entry = {.id = "c", .sequence = true, .now_ms = {3, now}, .n_times = 2, .times = times};
+    const struct case_time times[] = {{.input = "gyro", .ms = {.n = 3, .values = ways[i].gyro}},
+                                      {.input = "joint", .ms = {.n = 3, .values = live}}};
+    const struct corpus_case entry = {
+        .id = "c", .sequence = true, .now_ms = {.n = 3, .values = now}, .n_times = 2, .times = times};
     struct arena scratch = {0};
     struct input_watch watches[1] = {{0}};
     for (int64_t step = 0; step < 3; step++) {
@@ -398,9 +400,9 @@ static void sensors_of_terms_have_times(void **state) {
 static void a_golden_case_may_not_be_frozen(void **state) {
   (void)state;
   static const double now[] = {1000, 1020, 1040}, then[] = {1000, 1000, 1000};
-  static const struct case_time time = {"obs", {3, then}};
-  struct gate_result *result =
-      verify((const struct pair[]){{still, still, 3, {.now_ms = {3, now}, .n_times = 1, .times = &time}}}, 1);
+  static const struct case_time time = {.input = "obs", .ms = {.n = 3, .values = then}};
+  struct gate_result *result = verify(
+      (const struct pair[]){{still, still, 3, {.now_ms = {.n = 3, .values = now}, .n_times = 1, .times = &time}}}, 1);
   expect_verdict(result, VERDICT_BLOCKED, 2);
   HOLDS(reason_of(&result->reasons, ASSAY_INVALID_GOLDEN)->sentence, "INPUT_FROZEN");
   gate_result_free(result);
