@@ -8,6 +8,7 @@
 #include "contract/compare.h"
 #include "core/memory.h"
 #include "corpus/case_times.h"
+#include "gate/sensor_check.h"
 #include "gate/time_check.h"
 
 assay_status golden_say(struct arena *arena, struct gate_reasons *reasons, struct gate_reason reason,
@@ -55,7 +56,10 @@ static assay_status check_validity(const struct plan *plan, const struct fed_cas
   assay_status status = watches != NULL ? status_ok() : status_no_memory(sizeof *watches);
   for (int64_t step = 0; step < fed->steps && assay_status_ok(status); step++) {
     assay_status refusal = status_ok();
-    status = validate_step(plan, fed, step, watches, &scratch, &refusal);
+    status = sensor_check_step(plan->contract, fed->entry, fed->data, step, &refusal);
+    if (assay_status_ok(status) && assay_status_ok(refusal)) {
+      status = validate_step(plan, fed, step, watches, &scratch, &refusal);
+    }
     bool refused = !assay_status_ok(refusal);
     if (refused && assay_status_ok(status)) {
       status = golden_say(arena, reasons, gate_reason_of(ASSAY_INVALID_GOLDEN), fed, step,
@@ -74,6 +78,7 @@ static assay_status check_validity(const struct plan *plan, const struct fed_cas
 assay_status golden_check_inputs(const struct plan *plan, const struct fed_case *fed, struct arena *arena,
                                  struct gate_reasons *reasons) {
   TRY(time_check_names(plan, fed, arena, reasons));
+  TRY(sensor_check_names(plan, fed, arena, reasons));
   TRY(check_validity(plan, fed, arena, reasons));
   return golden_check_recomputed(plan, fed, arena, reasons);
 }

@@ -5,6 +5,7 @@
 #include "corpus/case_observation.h"
 #include "corpus/case_times.h"
 #include "gate/golden.h"
+#include "gate/sensor_check.h"
 #include "gate/time_check.h"
 
 /* The refusal that one step of an invalid case gets: preprocessing may refuse raw data itself. */
@@ -66,6 +67,10 @@ static assay_status find_refusal(const struct plan *plan, const struct corpus_ca
     status = status_ok();
   }
   for (int64_t step = 0; step < steps && assay_status_ok(status) && assay_status_ok(*refusal); step++) {
+    status = sensor_check_step(plan->contract, entry, data, step, refusal);
+    if (!assay_status_ok(status) || !assay_status_ok(*refusal)) {
+      break;
+    }
     status = refuse_step(plan, entry, data, step, watches, &built, &scratch, refusal);
   }
   arena_free(&scratch);

@@ -183,6 +183,79 @@ static void an_earlier_stage_feeds_its_term(void **state) {
   }
 }
 
+/* y = 1 * obs; obs is the sensor `imu`, clipped to [-1, 1]. */
+static struct gate_result *verify_imu(const char *sensor, const float imu[4], bool stored, assay_code refusal) {
+  char *folder = temp_folder();
+  temp_write(folder, "contract.yaml",
+             "assay: 1\npolicy: p\nmodel: m.onnx\ninputs:\n  - {name: obs, dtype: float32, shape: [1, 2], clip: [-1, "
+             "1], terms: [{name: imu, elements: [roll, pitch]}]}\n"
+             "outputs:\n  - {name: y, dtype: float32, shape: [1, 2], unit: m, tolerance: {max: 0.001}, components: "
+             "[{names: [a, b]}]}\n");
+  temp_write(folder, "gate.yaml", policy_gate);
+  write_stage(temp_path(folder, "m.onnx"), "obs", "1,2", "y", 1);
+  struct corpus_builder *builder = build_corpus(temp_path(folder, "golden"), CORPUS_GOLDEN);
+  const float right[4] = {0.5F, 0.25F, 1, -0.5F};
+  build_f32(builder, "inputs/obs", "2,1,2", right);
+  build_f32(builder, "outputs/y", "2,1,2", right);
+  build_case(builder, &(struct corpus_case){.id = "right", .sequence = true});
+  if (stored) {
+    build_f32(builder, "inputs/obs", "2,1,2", right);
+  }
+  build_f32(builder, sensor, "2,2", imu);
+  if (refusal == ASSAY_OK) {
+    build_f32(builder, "outputs/y", "2,1,2", right);
+  }
+  build_case(builder,
+             &(struct corpus_case){.id = "imu", .sequence = true, .refuse = refusal != ASSAY_OK, .refusal = refusal});
+  build_done(builder);
+  struct gate_result *result = policy_verify(folder);
+  temp_free(folder);
+  return result;
+}
+
+/* What a clip makes finite is no number of a sensor, however the case is stored. */
+static void a_sensor_must_be_finite(void **state) {
+  (void)state;
+  static const struct {
+    float value;
+    assay_code code;
+  } bad[] = {{INFINITY, ASSAY_INPUT_INF}, {-INFINITY, ASSAY_INPUT_INF}, {NAN, ASSAY_INPUT_NAN}};
+  for (int stored = 0; stored < 2; stored++) {
+    struct gate_result *result = verify_imu("raw/imu", (const float[]){0.5F, 0.25F, 7, -0.5F}, stored, ASSAY_OK);
+    expect_verdict(result, VERDICT_PASS, 0);
+    gate_result_free(result);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+      const float imu[] = {0.5F, 0.25F, 7, bad[i].value};
+      struct gate_result *golden = verify_imu("raw/imu", imu, stored, ASSAY_OK);
+      expect_verdict(golden, VERDICT_BLOCKED, 2);
+      assert_true(gate_reasons(golden, ASSAY_INVALID_GOLDEN) >= 1);
+      const char *sentence = golden->reasons.items[0].sentence;
+      if (strstr(sentence, assay_code_name(bad[i].code)) == NULL || strstr(sentence, "raw/imu holds") == NULL ||
+          strstr(sentence, "at step 1, element 'pitch'") == NULL) {
+        fail_msg("expected %s of raw/imu at step 1, 'pitch', got: %s", assay_code_name(bad[i].code), sentence);
+      }
+      gate_result_free(golden);
+      struct gate_result *refused = verify_imu("raw/imu", imu, stored, bad[i].code);
+      expect_verdict(refused, VERDICT_PASS, 0);
+      gate_result_free(refused);
+    }
+  }
+}
+
+/* A sensor under another name would be compared with nothing. */
+static void a_sensor_of_another_name_is_found(void **state) {
+  (void)state;
+  static const char *const names[] = {"raw/imv", "raw/obs", "raw/temperature"};
+  static const char *const parts[] = {"did you mean 'imu'", "raw/obs", "take the array out"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    struct gate_result *result = verify_imu(names[i], (const float[]){9, 9, 9, 9}, true, ASSAY_OK);
+    expect_verdict(result, VERDICT_BLOCKED, 2);
+    assert_int_equal(gate_reasons(result, ASSAY_INVALID_GOLDEN), 1);
+    assert_non_null(strstr(result->reasons.items[0].sentence, parts[i]));
+    gate_result_free(result);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_right_observation_passes),
@@ -191,6 +264,8 @@ int main(void) {
       cmocka_unit_test(an_error_that_is_fed_back_grows),
       cmocka_unit_test(a_source_with_another_observation_drifts),
       cmocka_unit_test(an_earlier_stage_feeds_its_term),
+      cmocka_unit_test(a_sensor_must_be_finite),
+      cmocka_unit_test(a_sensor_of_another_name_is_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
