@@ -91,8 +91,11 @@ static const struct field sections[] = {
 
 /* One file, or several. */
 static assay_status check_files(const struct reader *reader) {
-  const struct contract *contract = reader->contract;
-  const struct yaml *root = reader->file.root, *stages = yaml_get(root, "stages");
+  struct contract *contract = reader->contract;
+  const struct yaml *root = reader->file.root, *stages = yaml_get(root, "stages"), *model = yaml_get(root, "model");
+  if (model != NULL) {
+    contract->model_mark = model->mark;
+  }
   if (contract->model != NULL && stages != NULL) {
     return yaml_error(&reader->file, stages->mark,
                       "'stages' stands beside 'model'; a policy is one file or has stages, never both");

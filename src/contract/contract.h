@@ -238,6 +238,7 @@ struct contract {
   struct arena arena;
   const char *path;
   const char *policy, *model; /* model: path relative to the contract's folder; NULL for a policy of stages */
+  struct mark model_mark;
   int32_t n_groups;
   const struct name_group *groups;
   int32_t n_inputs, n_outputs, n_states;

@@ -371,9 +371,11 @@ static assay_status parse_root(struct gate_reader *reader) {
   TRY(yaml_int(&reader->file, version, "assay (the version of the format)", VERSION, VERSION, &number));
   TRY(yaml_require(&reader->file, root, "contract", "a gate", &contract));
   TRY(yaml_string(&reader->file, contract, "contract", &gate->contract_name));
+  gate->contract_mark = contract->mark;
   TRY(gate_joined(reader, gate->contract_name, &gate->contract_path));
   TRY(yaml_require(&reader->file, root, "corpus", "a gate", &corpus));
   TRY(yaml_string(&reader->file, corpus, "corpus", &gate->corpus_name));
+  gate->corpus_mark = corpus->mark;
   TRY(gate_joined(reader, gate->corpus_name, &gate->corpus_path));
   TRY(yaml_require(&reader->file, root, "rungs", "a gate", &rungs));
   TRY(parse_rungs(reader, rungs));

@@ -50,6 +50,7 @@ struct gate_file {
   const char *path, *folder;
   const char *contract_path, *corpus_path; /* joined to the folder */
   const char *contract_name, *corpus_name; /* as written */
+  struct mark contract_mark, corpus_mark;  /* and where */
   const char *ledger_path;                 /* joined; NULL: the folder `ledger` of the policy folder */
   const char *sealed_path, *sealed_name;   /* the sealed corpus, joined and as written; NULL: not given */
   const char *reference;                   /* "recorded" or a rung's name */

@@ -9,6 +9,7 @@
 #include "core/clock.h"
 #include "core/file.h"
 #include "core/memory.h"
+#include "core/text.h"
 #include "gate/gate.h"
 #include "gate/ledger_keep.h"
 #include "gate/seeds.h"
@@ -160,6 +161,20 @@ static assay_status open_sealed(struct folder *folder) {
   return sealed_overlap_direct(folder->sealed, folder->corpus);
 }
 
+/* Says where a path was written when nothing lies there. */
+static assay_status check_named(const char *file, struct mark mark, const char *key, const char *path) {
+  if (file_exists(path) || file_is_folder(path)) {
+    return status_ok();
+  }
+  struct text where = {0};
+  text_format(&where, "%s:%d:%d", file, (int)mark.line, (int)mark.column);
+  assay_status status =
+      status_make(ASSAY_FILE_MISSING, text_string(&where),
+                  "'%s' names %.300s, which does not exist; correct the path or create it", key, path);
+  text_free(&where);
+  return status;
+}
+
 static assay_status open_all(struct folder *folder, struct gate_result *result) {
   const struct gate_options *options = folder->options;
   const char *gate_path = options->gate_path;
@@ -174,9 +189,12 @@ static assay_status open_all(struct folder *folder, struct gate_result *result) 
                        "there is no such folder; a policy folder holds contract.yaml, gate.yaml, a model and a corpus");
   }
   TRY(gate_file_read(gate_path, &folder->gate));
-  TRY(contract_read(folder->gate->contract_path, &folder->contract));
+  const struct gate_file *gate = folder->gate;
+  TRY(check_named(gate->path, gate->contract_mark, "contract", gate->contract_path));
+  TRY(contract_read(gate->contract_path, &folder->contract));
   TRY(gate_file_bind(folder->gate, folder->contract));
-  TRY(corpus_open(folder->gate->corpus_path, &folder->corpus));
+  TRY(check_named(gate->path, gate->corpus_mark, "corpus", gate->corpus_path));
+  TRY(corpus_open(gate->corpus_path, &folder->corpus));
   if (folder->corpus->role != CORPUS_GOLDEN) {
     return status_make(ASSAY_CORPUS_ROLE, folder->corpus->folder,
                        "the corpus has the role %s; a gate compares on a golden one",
@@ -239,6 +257,8 @@ static assay_status bind_models(struct folder *folder, struct gate_result *resul
                             &folder->stages);
   }
   if (needed || file_exists(folder->model_path)) {
+    const struct contract *contract = folder->contract;
+    TRY(check_named(contract->path, contract->model_mark, "model", folder->model_path));
     return bind_model(folder->contract, folder->model_path, folder->options->folder, result);
   }
   folder->model_path = NULL;

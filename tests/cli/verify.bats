@@ -35,6 +35,21 @@ verdict.json" ]
   cat out err | grep -q 'INVALID_GOLDEN'
 }
 
+@test "a file that is not there is told with the line that names it" {
+  "$MAKE_POLICY" arm pass
+  mkdir kept
+  cp arm/*.yaml kept
+  sed -i 's/^model: .*/model: lost.onnx/' arm/contract.yaml
+  fails 2 FILE_MISSING ":8: 'model' names arm/lost.onnx" verify arm
+  grep -q 'arm/contract.yaml:[0-9]' err
+  cp kept/contract.yaml arm
+  sed -i 's/^contract: .*/contract: lost.yaml/' arm/gate.yaml
+  fails 2 FILE_MISSING ":11: 'contract' names arm/lost.yaml" verify arm
+  cp kept/gate.yaml arm
+  sed -i 's/^corpus: .*/corpus: lost/' arm/gate.yaml
+  fails 2 FILE_MISSING ":9: 'corpus' names arm/lost" verify arm
+}
+
 @test "a gate without a required rung exits with 2" {
   "$MAKE_POLICY" arm unrequired
   assay verify arm
