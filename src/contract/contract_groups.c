@@ -86,6 +86,10 @@ static assay_status unknown_group(struct reader *reader, const struct yaml *node
 
 assay_status read_names(struct reader *reader, const struct yaml *node, const char *what, const char *const **names,
                         int32_t *count) {
+  if (node->kind == YAML_MAPPING) {
+    return yaml_error(&reader->file, node->mark,
+                      "%s must be a list of names, or the name of a group; a mapping stands here", what);
+  }
   if (node->kind != YAML_SCALAR) {
     return read_list(reader, node, what, names, count);
   }

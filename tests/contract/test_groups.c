@@ -54,6 +54,7 @@ static void every_fault_is_named(void **state) {
       {"groups: {joints: [a, b, c]}", "joint", 7, 24, "is 'joint', which is no group; did you mean 'joints'"},
       {"groups: {legs: [a, b, c], arms: [a]}", "head", 7, 24, "the contract's groups are legs, arms"},
       {"", "joints", 7, 24, "but the contract has no 'groups'"},
+      {"", "{a: 1}", 7, 24, "must be a list of names, or the name of a group; a mapping stands here"},
       {"groups: {joints: [a, b, a]}", "joints", 3, 25, "group 'joints' has 'a' twice; it was given at line 3"},
       {"groups: {joints: []}", "joints", 3, 18, "group 'joints' is empty"},
       {"groups: {joints: [a, \"\"]}", "joints", 3, 22, "name 2 of group 'joints' is empty"},
