@@ -51,7 +51,7 @@ ASSAY_MUST_CHECK assay_status yaml_expect(const struct yaml_file *file, const st
 /* Every plain TODO of the file, in the order of its lines. */
 struct open_question {
   struct mark mark;
-  const char *path; /* "outputs[action].components[hip].unit" */
+  const char *path;   /* "outputs[action].components[hip].unit" */
   const char *hint;   /* what an answer looks like; NULL when the key is none that is known */
   const char *reason; /* what stands behind the TODO, without its brackets: why it is open; NULL */
 };

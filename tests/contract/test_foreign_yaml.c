@@ -151,7 +151,7 @@ static void tells_numbers(void **state) {
   } cases[] = {{"1", true, 1},       {"-0.5", true, -0.5}, {"100.", true, 100}, {".5", true, 0.5},    {"+2", true, 2},
                {"1e-3", true, 1e-3}, {"1.e3", true, 1000}, {".inf", false, 0},  {"1e999", false, 0},  {"nan", false, 0},
                {"0x10", false, 0},   {"1_000", false, 0},  {"\"1\"", false, 0}, {"1:30", false, 0},   {".", false, 0},
-               {"1.2.3", false, 0},  {"--", false, 0},      {"e5", false, 0},    {"[1, 2]", false, 0}, {"", false, 0}};
+               {"1.2.3", false, 0},  {"--", false, 0},     {"e5", false, 0},    {"[1, 2]", false, 0}, {"", false, 0}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct text text = {0};
     text_format(&text, "a: %s\n", cases[i].text);
