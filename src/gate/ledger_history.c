@@ -18,6 +18,13 @@ struct path {
   bool touched;                               /* said anew since the last REJECT */
 };
 
+enum { NAMES_MAX = 64 }; /* of files that took each other's place; more are not followed */
+
+struct names {
+  const char *items[NAMES_MAX];
+  int32_t count;
+};
+
 struct history {
   struct arena *arena;
   const struct ledger_lines *lines;
@@ -29,6 +36,7 @@ struct history {
   const struct ledger_line **verdicts; /* of line i + 1; NULL: none */
   struct ledger_change *changes;
   int32_t n_changes, capacity;
+  struct names contracts, gates; /* whose declarations are one thread with this one */
 };
 
 /* --- paths ------------------------------------------------------------------------- */
@@ -44,8 +52,43 @@ static struct path *find(const struct history *history, const struct statement *
              : bsearch(&key, history->paths, (size_t)history->n_paths, sizeof *history->paths, by_name);
 }
 
+static bool names_hold(const struct names *names, const char *name) {
+  bool found = false;
+  for (int32_t i = 0; i < names->count && !found; i++) {
+    found = text_equal(names->items[i], name);
+  }
+  return found;
+}
+
+static bool names_add(struct names *names, const char *name) {
+  bool fits = !names_hold(names, name) && names->count < NAMES_MAX;
+  if (fits) {
+    names->items[names->count++] = name;
+  }
+  return fits;
+}
+
+/* A contract under another name is still the contract of the gate that was rejected: names of contracts and gates that
+ * were ever declared together are followed until there are no more. */
+static void follow_names(struct history *history) {
+  bool more = true;
+  names_add(&history->contracts, history->declaration->contract);
+  names_add(&history->gates, history->declaration->gate);
+  while (more) {
+    more = false;
+    for (int32_t i = 0; i < history->lines->count; i++) {
+      const struct ledger_line *line = &history->lines->items[i];
+      if (line->kind == LEDGER_DECLARED && names_hold(&history->contracts, line->contract)) {
+        more |= names_add(&history->gates, line->gate);
+      } else if (line->kind == LEDGER_DECLARED && names_hold(&history->gates, line->gate)) {
+        more |= names_add(&history->contracts, line->contract);
+      }
+    }
+  }
+}
+
 static bool is_ours(const struct history *history, const struct ledger_line *line, bool contract) {
-  return line->kind == LEDGER_DECLARED && (contract ? text_equal(line->contract, history->declaration->contract)
+  return line->kind == LEDGER_DECLARED && (contract ? names_hold(&history->contracts, line->contract)
                                                     : text_equal(line->gate, history->declaration->gate));
 }
 
@@ -437,6 +480,7 @@ static assay_status difference(struct history *history, const struct statements 
 }
 
 static assay_status begin(struct history *history, struct ledger_result *out) {
+  follow_names(history);
   TRY(match_verdicts(history, out));
   TRY(gather_paths(history));
   TRY(find_fallbacks(history));

@@ -93,6 +93,25 @@ static void a_loosened_tolerance_is_told_for_good(void **state) {
   temp_free(folder);
 }
 
+/* The gate file is the same: its contract under another name is still held against the one that was rejected. */
+static void a_contract_of_another_name_is_compared(void **state) {
+  (void)state;
+  char *folder = drifting_policy(), *gate = NULL, *path = NULL;
+  size_t size = 0;
+  assert_int_equal(run_once(folder), VERDICT_REJECT);
+  struct arena arena = {0};
+  path = path_join(&arena, folder, "gate.yaml");
+  ASSERT_OK(file_read(path, 1 << 20, &gate, &size));
+  rewrite(folder, "contract2.yaml", policy_contract, first_max, "shoulder, unit: rad, tolerance: {max: 0.2}");
+  rewrite(folder, "gate.yaml", gate, "contract.yaml", "contract2.yaml");
+  expect_run(folder, VERDICT_PASS, 1, "shoulder 0.002 to 0.2 since the REJECT of 20", "tolerance max");
+  temp_write(folder, "gate.yaml", gate);
+  expect_run(folder, VERDICT_REJECT, 1, "shoulder 0.002 to 0.2 since", "; tightened again: 0.002 rad");
+  memory_free(gate);
+  arena_free(&arena);
+  temp_free(folder);
+}
+
 /* Before any REJECT a tolerance may be found; nothing is told of that. */
 static void what_was_never_rejected_may_change(void **state) {
   (void)state;
@@ -498,6 +517,7 @@ static void every_report_shows_it(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_loosened_tolerance_is_told_for_good),
+      cmocka_unit_test(a_contract_of_another_name_is_compared),
       cmocka_unit_test(what_was_never_rejected_may_change),
       cmocka_unit_test(what_asks_no_less_is_not_listed),
       cmocka_unit_test(every_kind_of_loosening_is_told),
