@@ -133,6 +133,18 @@ static const json_t *json_member(const json_t *object, const char *key) {
   return whole;
 }
 
+/* In how many ways the key can be read: as it stands, and with each dot as a member of a member. Two stop the count. */
+static int json_readings(const json_t *object, const char *key) {
+  int count = json_object_get(object, key) != NULL;
+  for (const char *dot = strchr(key, '.'); count < 2 && dot != NULL; dot = strchr(dot + 1, '.')) {
+    char outer_key[KEY_MAX + 1] = {0};
+    memcpy(outer_key, key, (size_t)(dot - key));
+    const json_t *outer = json_object_get(object, outer_key);
+    count += json_is_object(outer) ? json_readings(outer, dot + 1) : 0;
+  }
+  return count;
+}
+
 /* Shape of nested lists, from their first elements. */
 static bool json_shape(const json_t *node, int64_t *dims, int32_t *rank) {
   *rank = 0;
@@ -193,7 +205,11 @@ static assay_status from_json(struct reader *reader, struct mark mark, const cha
   }
   const json_t *node = json_member(root, key);
   assay_status status;
-  if (node != NULL) {
+  if (json_readings(root, key) > 1) {
+    status =
+        bad(reader, mark, "%s: '%.80s' in %s is ambiguous: the file has it both flat and nested; leave one of them",
+            what, key, file);
+  } else if (node != NULL) {
     status = json_tensor(reader, mark, what, file, key, node, out);
   } else {
     struct text names = {0};

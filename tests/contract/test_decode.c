@@ -112,10 +112,12 @@ static void refuses_absent_statistics(void **state) {
       {"{file: stats.json, key: action, digest: sha256:00}", ASSAY_STATISTICS_INVALID, "the digest of stats.json is"},
       {"{file: stats.txt, key: action}", ASSAY_STATISTICS_INVALID, "not beside the contract"},
       {"{file: /etc/passwd, key: action}", ASSAY_STATISTICS_INVALID, "refused"},
+      {"{file: both.json, key: action}", ASSAY_STATISTICS_INVALID, "'action.std' in both.json is ambiguous"},
       {"{file: broken.json, key: action}", ASSAY_STATISTICS_INVALID, "not well-formed JSON at line 1"},
       {"{file: broken.npz, key: action}", ASSAY_NPZ_INVALID, ""},
   };
   write_file("broken.json", "{\"action\": ");
+  write_file("both.json", "{\"action\": {\"mean\": [0], \"std\": [1]}, \"action.std\": [2]}");
   write_file("broken.npz", "PK nothing");
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[1000];
