@@ -1,10 +1,12 @@
 /* `role: tokens`: the tokenizer's file and digest, length, padding, ids. What the contract leaves out is taken from a
  * tokenizer.json that says it; nothing is made up. */
 #include <jansson.h>
+#include <string.h>
 
 #include "contract/contract_role.h"
 #include "contract/tokens.h"
 #include "core/file.h"
+#include "core/hash.h"
 #include "core/memory.h"
 
 enum { TOKENIZER_BYTES_MAX = 256 << 20, JSON_READ_MAX = 64 << 20 };
@@ -75,6 +77,36 @@ static assay_status ask_tokenizer(const char *path, struct tokens_member *read) 
 
 /* --- the contract ---------------------------------------------------------------------------- */
 
+static assay_status check_digest(struct reader *reader, const struct yaml *node, const char *what, const char *digest) {
+  static const char start[] = "sha256:";
+  const size_t length = sizeof start - 1;
+  bool well = text_starts_with(digest, start) && strlen(digest) == HASH_TEXT_SIZE - 1 &&
+              strspn(digest + length, "0123456789abcdef") == HASH_TEXT_SIZE - 1 - length;
+  return well ? status_ok()
+              : yaml_error(&reader->file, node->mark,
+                           "%s has the digest '%.80s', which is none; a digest is sha256: and 64 small hexadecimal "
+                           "digits",
+                           what, digest);
+}
+
+/* Before anything of it is read. What is wrong with its name is told where it is taken. */
+static assay_status check_file_size(struct reader *reader, const struct yaml *node, const char *what,
+                                    const char *file) {
+  char *path = NULL;
+  uint64_t size = 0;
+  assay_status status = path_join_inside(reader->arena, reader->folder, file, ASSAY_CONTRACT_INVALID, &path);
+  bool placed = assay_status_ok(status) && file_exists(path);
+  assay_status_clear(&status);
+  if (!placed) {
+    return status_ok();
+  }
+  TRY(file_size(path, &size));
+  return size <= TOKENIZER_BYTES_MAX
+             ? status_ok()
+             : yaml_error(&reader->file, node->mark, "%s names '%.200s' of %llu bytes; a tokenizer has at most %d",
+                          what, file, (unsigned long long)size, (int)TOKENIZER_BYTES_MAX);
+}
+
 static assay_status read_tokenizer(struct reader *reader, const struct yaml *node, const char *what,
                                    struct contract_tokens *out, char **path) {
   static const struct field fields[] = {
@@ -83,23 +115,32 @@ static assay_status read_tokenizer(struct reader *reader, const struct yaml *nod
   };
   struct tokenizer_member tokenizer = {0};
   TRY(FIELDS_READ(reader, node, fields, what, &tokenizer));
+  TRY(check_digest(reader, yaml_get(node, "digest"), what, tokenizer.digest));
+  TRY(check_file_size(reader, yaml_get(node, "file"), what, tokenizer.file));
   out->tokenizer = tokenizer.file;
   out->digest = tokenizer.digest;
   return contract_file_take(reader, node->mark, what, "tokenizer", tokenizer.file, tokenizer.digest, path);
+}
+
+/* Of the key's value where it is given. */
+static struct mark mark_of(const struct yaml *node, const char *key) {
+  const struct yaml *value = yaml_get(node, key);
+  return value != NULL ? value->mark : node->mark;
 }
 
 static assay_status check_padding(struct reader *reader, const struct yaml *node, const char *what,
                                   const struct tokens_member *read) {
   bool padded = read->padding != TOKENS_PAD_NONE;
   if (padded && read->pad_id < 0) {
-    return yaml_error(&reader->file, node->mark,
+    return yaml_error(&reader->file, mark_of(node, "padding"),
                       "%s is padded, but needs the key 'pad_id': nothing says which id stands for padding (a "
                       "tokenizer.json says it under padding.pad_id)",
                       what);
   }
   if (padded && read->vocab_size > 0 && read->pad_id >= read->vocab_size) {
-    return yaml_error(&reader->file, node->mark, "%s has the pad_id %lld, but ids end below the vocab_size of %lld",
-                      what, (long long)read->pad_id, (long long)read->vocab_size);
+    return yaml_error(&reader->file, mark_of(node, "pad_id"),
+                      "%s has the pad_id %lld, but ids end below the vocab_size of %lld", what, (long long)read->pad_id,
+                      (long long)read->vocab_size);
   }
   return status_ok();
 }
@@ -115,7 +156,7 @@ static assay_status check_length(struct reader *reader, const struct yaml *node,
   }
   int64_t most = input->dims[input->rank - 1].max;
   if (most != max_length) {
-    return yaml_error(&reader->file, node->mark,
+    return yaml_error(&reader->file, mark_of(node, "max_length"),
                       "%s has max_length %lld, but its shape holds up to %lld tokens; the two must be equal", what,
                       (long long)max_length, (long long)most);
   }
@@ -155,7 +196,8 @@ assay_status read_tokens(struct reader *reader, const struct yaml *node, const c
   what_format(member, "'tokenizer' of %s", what);
   TRY(read_tokenizer(reader, tokenizer, member, tokens, &path));
   if (read.padding == TOKENS_PAD_NONE && (read.pad_id >= 0 || read.mask != NULL)) {
-    return yaml_error(&reader->file, node->mark, "%s says `padding: none`, so it has neither pad_id nor mask", what);
+    return yaml_error(&reader->file, mark_of(node, read.pad_id >= 0 ? "pad_id" : "mask"),
+                      "%s says `padding: none`, so it has neither pad_id nor mask", what);
   }
   TRY(ask_tokenizer(path, &read));
   TRY(check_padding(reader, node, what, &read));

@@ -276,6 +276,15 @@ static const struct row observed[] = {
      "input obs, term last: from output action, raw, lag 1 -> output action, decoded, lag 1 (changed)"},
     {"period_steps: 40", "period_steps: 50", "input obs, term phase: clock period 40 steps -> 50 steps (changed)"},
     {"[sin, cos]", "[cos, sin]", "input obs, term phase: clock as sin, cos -> cos, sin (changed)"},
+    {"unit: one, offset", "unit: one, raw: acc, offset", "input obs, term gravity: sensor acc added"},
+    {"offset: 0.5", "offset: 0.75",
+     "input obs, term gravity: steps offset 0.5; clip to -1 and 1 -> offset 0.75; clip to -1 and 1 (changed)"},
+    {"offset: 0.5, clip: [-1, 1]", "apply: [{clip: [-1, 1]}, {offset: 0.5}]",
+     "input obs, term gravity: steps offset 0.5; clip to -1 and 1 -> clip to -1 and 1; offset 0.5 (changed)"},
+    {"elements: [x, y, z], unit: rad/s", "elements: [y, x, z], unit: rad/s",
+     "input obs, term gyro: elements x, y, z -> y, x, z (changed)"},
+    {"lag: 1", "lag: 2", "input obs, term last: from output action, raw, lag 1 -> output action, raw, lag 2 (changed)"},
+    {"period_steps: 40,", "period_steps: 40, start: 0.25,", "input obs, term phase: clock start 0 -> 0.25 (changed)"},
     {"name: gravity", "name: down", "input obs, term gravity: renamed to term down"},
 };
 

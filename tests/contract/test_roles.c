@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "contract/noise.h"
 #include "contract/tokens.h"
@@ -142,22 +143,24 @@ static void what_is_left_out_comes_from_tokenizer_json(void **state) {
   contract_free(contract);
 }
 
+#define ZEROS "sha256:0000000000000000000000000000000000000000000000000000000000000000"
+
 static void tokens_that_cannot_be_checked_are_refused(void **state) {
   (void)state;
   struct contract *none = NULL;
   ASSERT_FAILS(
       parse("  - {name: t, role: tokens, dtype: int64, shape: [1, 4], max_length: 4, padding: right, pad_id: 0, "
-            "tokenizer: {file: absent.json, digest: \"sha256:00\"}}",
+            "tokenizer: {file: absent.json, digest: \"" ZEROS "\"}}",
             &none),
       ASSAY_STATISTICS_INVALID, "'absent.json', which is not beside the contract");
   ASSERT_FAILS(
       parse("  - {name: t, role: tokens, dtype: int64, shape: [1, 4], max_length: 4, padding: right, pad_id: 0, "
-            "tokenizer: {file: tokenizer.json, digest: \"sha256:00\"}}",
+            "tokenizer: {file: tokenizer.json, digest: \"" ZEROS "\"}}",
             &none),
-      ASSAY_STATISTICS_INVALID, "but the contract says sha256:00");
+      ASSAY_STATISTICS_INVALID, "but the contract says " ZEROS);
   ASSERT_FAILS(
       parse("  - {name: t, role: tokens, dtype: int64, shape: [1, 4], max_length: 4, padding: right, pad_id: 0, "
-            "tokenizer: {file: ../tokenizer.json, digest: \"sha256:00\"}}",
+            "tokenizer: {file: ../tokenizer.json, digest: \"" ZEROS "\"}}",
             &none),
       ASSAY_STATISTICS_INVALID, "");
   char spm[HASH_TEXT_SIZE], text[512];
@@ -186,6 +189,41 @@ static void tokens_that_cannot_be_checked_are_refused(void **state) {
       "tokenizer: {file: tokenizer.json, digest: \"DIGEST\"}}",
       "whole numbers");
   REFUSES("  - {name: t, max_length: 4, dtype: int64, shape: [1, 4]}", "belongs to `role: tokens`");
+}
+
+/* Told before the file is looked at, and at the key that is wrong. */
+static void a_tokenizer_that_is_none_is_refused_unread(void **state) {
+  (void)state;
+  char path[512];
+  REFUSES(
+      "  - {name: t, role: tokens, dtype: int64, shape: [1, 4], max_length: 4, padding: right, pad_id: 0, "
+      "tokenizer: {file: absent.json, digest: zz}}",
+      "digest 'zz', which is none");
+  snprintf(path, sizeof path, "%s/big.model", folder);
+  temp_write(folder, "big.model", "");
+  assert_int_equal(truncate(path, ((off_t)256 << 20) + 1), 0);
+  REFUSES(
+      "  - {name: t, role: tokens, dtype: int64, shape: [1, 4], max_length: 4, padding: right, pad_id: 0, "
+      "tokenizer: {file: big.model, digest: \"" ZEROS "\"}}",
+      "a tokenizer has at most 268435456");
+}
+
+static void points_at(const char *inputs, const char *where) {
+  struct contract *none = NULL;
+  assay_status status = parse(inputs, &none);
+  assert_int_equal(status.code, ASSAY_CONTRACT_INVALID);
+  assert_string_equal(assay_status_where(status), where);
+  assay_status_clear(&status);
+}
+
+static void errors_of_tokens_point_at_the_key(void **state) {
+  (void)state;
+#define ON_LINES "  - {name: t, " TOKENS ",\n     "
+  points_at(ON_LINES "max_length: 3, padding: right}", "c.yaml:6:18");
+  points_at(ON_LINES "max_length: 4, padding: none, pad_id: 1}", "c.yaml:6:44");
+  points_at(ON_LINES "max_length: 4, padding: none, mask: m}", "c.yaml:6:42");
+  points_at(ON_LINES "max_length: 4, padding: right, pad_id: 7, vocab_size: 7}", "c.yaml:6:45");
+#undef ON_LINES
 }
 
 /* --- tokens: what is fed ------------------------------------------------------------------ */
@@ -249,6 +287,8 @@ int main(void) {
       cmocka_unit_test(tokens_say_length_padding_and_ids),
       cmocka_unit_test(what_is_left_out_comes_from_tokenizer_json),
       cmocka_unit_test(tokens_that_cannot_be_checked_are_refused),
+      cmocka_unit_test(a_tokenizer_that_is_none_is_refused_unread),
+      cmocka_unit_test(errors_of_tokens_point_at_the_key),
       cmocka_unit_test(ids_lie_in_the_vocabulary),
       cmocka_unit_test(padding_stands_on_its_side),
       cmocka_unit_test(the_mask_agrees_with_the_padding),
