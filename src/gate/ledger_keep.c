@@ -2,8 +2,10 @@
 #include "gate/ledger_keep.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/clock.h"
+#include "core/file.h"
 #include "gate/declare.h"
 
 assay_status ledger_line_files(const struct gate_result *result, struct arena *arena, struct ledger_line *line) {
@@ -86,6 +88,24 @@ static assay_status read_only(struct ledger_run *run, const struct declaration *
   return assay_status_ok(status) ? say(result, ASSAY_LEDGER_ABSENT, where, why) : say_broken(result, status);
 }
 
+/* A ledger that was moved away or left behind begins anew: what it would have told is missing, so that is said. */
+static assay_status note_beginning(const struct ledger_run *run, struct gate_result *result) {
+  struct stat here, usual, runs;
+  char *path = path_join(&result->arena, run->usual, "runs.jsonl");
+  if (path == NULL) {
+    return status_no_memory(strlen(run->usual));
+  }
+  bool same = stat(run->folder, &here) == 0 && stat(run->usual, &usual) == 0 && here.st_dev == usual.st_dev &&
+              here.st_ino == usual.st_ino;
+  if (!same && strcmp(run->folder, run->usual) != 0 && lstat(path, &runs) == 0 && runs.st_size > 0) {
+    TRY(gate_result_note(result, "the ledger is %s, but %s has entries too, which are not read here", run->folder,
+                         run->usual));
+  }
+  return result->ledger.kept && result->ledger.runs == 1
+             ? gate_result_note(result, "this is the first run in a new ledger: of runs before it nothing is known")
+             : status_ok();
+}
+
 assay_status ledger_begin(struct ledger_run *run, const struct gate_file *gate, const struct contract *contract,
                           const struct corpus *corpus, struct gate_result *result) {
   struct declaration declaration = {.gate = run->gate, .contract = run->contract};
@@ -101,7 +121,10 @@ assay_status ledger_begin(struct ledger_run *run, const struct gate_file *gate, 
   assay_status status = use_ledger(run, true, &declaration, result);
   result->ledger.kept = assay_status_ok(status);
   result->ledger.unfinished -= result->ledger.kept; /* this run is not over */
-  if (assay_status_ok(status) || status.code == ASSAY_OUT_OF_MEMORY) {
+  if (assay_status_ok(status)) {
+    return note_beginning(run, result);
+  }
+  if (status.code == ASSAY_OUT_OF_MEMORY) {
     return status;
   }
   if (status.code == ASSAY_LEDGER_BROKEN) {

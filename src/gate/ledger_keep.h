@@ -10,6 +10,7 @@
 struct ledger_run {
   enum ledger_use use;
   const char *folder;          /* of the ledger */
+  const char *usual;           /* where it lies unless gate.yaml names another folder */
   const char *why_unkept;      /* of LEDGER_READ: one sentence */
   const char *gate, *contract; /* names of the files, as they read from the policy folder */
   int64_t line;                /* of the declaration; 0: it does not stand in the ledger */

@@ -313,9 +313,9 @@ static assay_status say_unsupported(const struct folder *folder, struct gate_res
 /* What is declared stands in the ledger before anything runs. */
 static assay_status declare_run(struct folder *folder, struct gate_result *result) {
   const struct gate_options *options = folder->options;
-  const char *path = folder->gate->ledger_path;
-  path = path != NULL ? path : path_join(&result->arena, options->folder, "ledger");
-  if (path == NULL) {
+  const char *usual = path_join(&result->arena, options->folder, "ledger");
+  const char *path = folder->gate->ledger_path != NULL ? folder->gate->ledger_path : usual;
+  if (usual == NULL) {
     return status_no_memory(strlen(options->folder));
   }
   if (folder->sealed != NULL) {
@@ -324,6 +324,7 @@ static assay_status declare_run(struct folder *folder, struct gate_result *resul
   }
   folder->ledger = (struct ledger_run){.use = options->ledger,
                                        .folder = path,
+                                       .usual = usual,
                                        .why_unkept = options->no_ledger,
                                        .gate = gate_shown_path(options->folder, folder->gate->path),
                                        .contract = gate_shown_path(options->folder, folder->gate->contract_path)};

@@ -112,6 +112,40 @@ static void a_contract_of_another_name_is_compared(void **state) {
   temp_free(folder);
 }
 
+static bool notes_hold(const struct gate_result *result, const char *part) {
+  bool found = false;
+  for (int32_t i = 0; i < result->n_notes && !found; i++) {
+    found = strstr(result->notes[i], part) != NULL;
+  }
+  return found;
+}
+
+static void expect_notes(const char *folder, bool first, bool two) {
+  struct gate_result *result = keep_run(folder);
+  assert_int_equal(notes_hold(result, "the first run in a new ledger"), first);
+  assert_int_equal(notes_hold(result, "has entries too"), two);
+  gate_result_free(result);
+}
+
+/* A ledger that was left for another, or taken away, is not left without a word. */
+static void a_ledger_that_begins_says_so(void **state) {
+  (void)state;
+  char *folder = drifting_policy(), *gate = NULL;
+  size_t size = 0;
+  struct arena arena = {0};
+  expect_notes(folder, true, false);
+  expect_notes(folder, false, false);
+  ASSERT_OK(file_read(path_join(&arena, folder, "gate.yaml"), 1 << 20, &gate, &size));
+  rewrite(folder, "gate.yaml", gate, "contract:", "ledger: ./ledger\ncontract:");
+  expect_notes(folder, false, false);
+  rewrite(folder, "gate.yaml", gate, "contract:", "ledger: ledger2\ncontract:");
+  expect_notes(folder, true, true);
+  expect_notes(folder, false, true);
+  memory_free(gate);
+  arena_free(&arena);
+  temp_free(folder);
+}
+
 /* Before any REJECT a tolerance may be found; nothing is told of that. */
 static void what_was_never_rejected_may_change(void **state) {
   (void)state;
@@ -518,6 +552,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_loosened_tolerance_is_told_for_good),
       cmocka_unit_test(a_contract_of_another_name_is_compared),
+      cmocka_unit_test(a_ledger_that_begins_says_so),
       cmocka_unit_test(what_was_never_rejected_may_change),
       cmocka_unit_test(what_asks_no_less_is_not_listed),
       cmocka_unit_test(every_kind_of_loosening_is_told),
