@@ -18,7 +18,7 @@ static void add_step(struct text *out, const struct term_step *step) {
 
 static void add_text(struct statements *out, const char *what, struct text *text) {
   out->failed |= text->failed;
-  describe_text(out, false, what, text->length > 0 ? text_string(text) : NULL);
+  describe_text(out, true, what, text->length > 0 ? text_string(text) : NULL);
   text_free(text);
 }
 
@@ -26,15 +26,15 @@ static void describe_source(struct statements *out, const struct contract_term *
   static const char *const forms[] = {"sin", "cos", "phase"};
   struct text text = {0};
   if (term->source == TERM_SENSOR) {
-    describe_text(out, false, "sensor", strcmp(term->raw, term->name) != 0 ? term->raw : NULL);
+    describe_text(out, true, "sensor", strcmp(term->raw, term->name) != 0 ? term->raw : NULL);
   } else if (term->source == TERM_OUTPUT) {
-    describe_fact(out, false, "from", "output %s, %s, lag %d", term->output, term->decoded ? "decoded" : "raw",
+    describe_fact(out, true, "from", "output %s, %s, lag %d", term->output, term->decoded ? "decoded" : "raw",
                   (int)term->lag);
     numbers_text(&text, term->initial, term->n_elements);
     add_text(out, "initial", &text);
   } else {
-    describe_fact_number(out, false, "clock period", term->period_steps, "steps");
-    describe_fact_number(out, false, "clock start", term->start, NULL);
+    describe_fact_number(out, true, "clock period", term->period_steps, "steps");
+    describe_fact_number(out, true, "clock start", term->start, NULL);
     for (int32_t i = 0; i < term->n_forms; i++) {
       text_format(&text, "%s%s", i > 0 ? ", " : "", forms[term->forms[i]]);
     }
@@ -54,13 +54,13 @@ static void describe_term(struct statements *out, const struct contract_term *te
   }
   add_text(out, "elements", &elements);
   add_text(out, "places in what it is taken from", &picks);
-  describe_text(out, false, "unit", term->unit);
+  describe_text(out, true, "unit", term->unit);
   for (int32_t i = 0; i < term->n_steps; i++) {
     text_add(&steps, i > 0 ? "; " : "");
     add_step(&steps, &term->steps[i]);
   }
   add_text(out, "steps", &steps);
-  describe_fact(out, false, "history", "%d", (int)term->history);
+  describe_fact(out, true, "history", "%d", (int)term->history);
 }
 
 void describe_terms(struct statements *out, const struct contract_terms *terms) {
@@ -80,13 +80,13 @@ void describe_terms(struct statements *out, const struct contract_terms *terms) 
   describe_add(out, &names);
   text_free(&order);
   if (terms->has_clip) {
-    describe_fact_number(out, false, "clip min", terms->clip_min, NULL);
-    describe_fact_number(out, false, "clip max", terms->clip_max, NULL);
+    describe_fact_number(out, true, "clip min", terms->clip_min, NULL);
+    describe_fact_number(out, true, "clip max", terms->clip_max, NULL);
   }
   if (terms->has_history) {
-    describe_text(out, false, "history layout", terms->layout == HISTORY_TERM_MAJOR ? "term_major" : "time_major");
-    describe_text(out, false, "history order", terms->order == HISTORY_OLDEST_FIRST ? "oldest_first" : "newest_first");
-    describe_text(out, false, "history initial", terms->initial == HISTORY_REPEAT_FIRST ? "repeat_first" : "zeros");
+    describe_text(out, true, "history layout", terms->layout == HISTORY_TERM_MAJOR ? "term_major" : "time_major");
+    describe_text(out, true, "history order", terms->order == HISTORY_OLDEST_FIRST ? "oldest_first" : "newest_first");
+    describe_text(out, true, "history initial", terms->initial == HISTORY_REPEAT_FIRST ? "repeat_first" : "zeros");
   }
   for (int32_t i = 0; i < terms->n_terms; i++) {
     describe_term(out, &terms->terms[i]);

@@ -297,6 +297,25 @@ static void tells_changes_of_terms(void **state) {
   }
 }
 
+/* What the ledger keeps: all that is said of terms. */
+static void what_is_said_of_terms_judges(void **state) {
+  (void)state;
+  struct contract *contract = NULL;
+  struct arena arena = {0};
+  struct statements says = {.arena = &arena};
+  int count = 0;
+  ASSERT_OK(contract_parse(observation, strlen(observation), "c.yaml", "/nonexistent", &contract));
+  ASSERT_OK(contract_describe(contract, &says));
+  for (int32_t i = 0; i < says.count; i++) {
+    bool term = says.items[i].part != NULL && strncmp(says.items[i].part, "term ", 5) == 0;
+    count += term;
+    assert_true(!term || says.items[i].judges);
+  }
+  assert_in_range(count, 12, 100);
+  arena_free(&arena);
+  contract_free(contract);
+}
+
 static int count_changes(const char *a, const char *b) {
   struct both both;
   compare(&both, a, b);
@@ -375,11 +394,9 @@ static void statements_compare(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(tells_every_change),
-      cmocka_unit_test(tells_changes_of_terms),
-      cmocka_unit_test(the_same_meaning_is_no_difference),
-      cmocka_unit_test(a_whole_is_one_difference),
-      cmocka_unit_test(both_directions_mirror),
+      cmocka_unit_test(tells_every_change),           cmocka_unit_test(tells_changes_of_terms),
+      cmocka_unit_test(what_is_said_of_terms_judges), cmocka_unit_test(the_same_meaning_is_no_difference),
+      cmocka_unit_test(a_whole_is_one_difference),    cmocka_unit_test(both_directions_mirror),
       cmocka_unit_test(statements_compare),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
