@@ -79,15 +79,20 @@ static assay_status parse_reading(const struct yaml_file *file, const struct yam
   static const char *const words[] = {"clear", "tripped"};
   const struct yaml *answer, *age;
   int32_t which = 0;
+  bool scalar = node->kind == YAML_SCALAR;
   *out = (struct monitor_reading){name, MONITOR_SILENT, (double)NAN};
   if (node->kind == YAML_SCALAR && !node->quoted && strcmp(node->text, monitor_answer_names[MONITOR_SILENT]) == 0) {
     return status_ok();
   }
   if (node->kind != YAML_MAPPING) {
     return yaml_error(file, node->mark,
-                      "the reading of monitor '%s' must be {answer: clear, age_ms: 5}, {answer: tripped, age_ms: 5} or "
-                      "missing",
-                      name);
+                      "the reading of monitor '%s' is %s%.60s%s; it must be {answer: clear, age_ms: 5}, {answer: "
+                      "tripped, age_ms: 5} or missing",
+                      name, scalar ? "'" : "",
+                      scalar                    ? node->text
+                      : node->kind == YAML_NULL ? "empty"
+                                                : "a list",
+                      scalar ? "'" : "");
   }
   TRY(yaml_keys(file, node, keys, 2, "a monitor's reading"));
   TRY(yaml_require(file, node, "answer", "a monitor's reading", &answer));
@@ -174,8 +179,9 @@ static assay_status parse_guard(const struct yaml_file *file, const struct yaml 
   bool single = node->kind == YAML_SCALAR || node->kind == YAML_NULL;
   int32_t n = single ? 1 : node->count;
   if (!single && (!entry->sequence || n == 0)) {
-    return yaml_error(file, node->mark, "guard %s; write one answer, such as accept",
-                      n == 0 ? "is empty" : "has an answer for each step, but the case is no sequence");
+    return yaml_error(file, node->mark, "guard is %s of %d answers%s; write one answer, such as accept",
+                      node->kind == YAML_MAPPING ? "a mapping" : "a list", (int)n,
+                      n == 0 ? ", which is empty" : ", one for each step, but the case is no sequence");
   }
   struct case_guard *guard;
   ARENA_NEW(arena, guard, n);
