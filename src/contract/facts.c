@@ -60,6 +60,10 @@ static assay_status conflict(struct place first, struct place second, const char
   return status;
 }
 
+assay_status facts_unknown_joint(const struct fact_words *joints, struct place place, const char *joint) {
+  return conflict(joints->place, place, "the robot has no joint '%.80s' here", joint);
+}
+
 static assay_status too_many(struct place place, const char *what, int32_t count, int32_t most) {
   struct text where = {0};
   place_add(&where, place);

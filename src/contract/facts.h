@@ -204,6 +204,9 @@ ASSAY_MUST_CHECK assay_status facts_words(struct facts *facts, struct fact_words
  * names the first joint that moved, with both places. */
 ASSAY_MUST_CHECK assay_status facts_joints(struct facts *facts, struct place place, const char *const *names,
                                            int32_t count);
+/* A failure with IMPORT_CONFLICT: `joint` is one of the joints, and the file at `place` doesn't know it. */
+ASSAY_MUST_CHECK assay_status facts_unknown_joint(const struct fact_words *joints, struct place place,
+                                                  const char *joint);
 /* A column of the joints: like facts_numbers, but a conflict names the joint, and says so when the two
  * columns hold the same numbers in another order. */
 ASSAY_MUST_CHECK assay_status facts_column(struct facts *facts, struct fact_numbers *slot, const char *what,

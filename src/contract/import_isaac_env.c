@@ -112,12 +112,73 @@ static assay_status ask_joints(const struct env *env, const struct foreign *posi
                  : status_ok();
 }
 
+static bool has_literal_keys(const struct foreign *map) {
+  for (int32_t i = 0; i < map->count; i++) {
+    if (map->keys[i][0] == '\0' || strpbrk(map->keys[i], ".*+?[]()|\\^$") != NULL) {
+      return false;
+    }
+  }
+  return map->count > 0;
+}
+
+/* True when some group of actuators names the joint. */
+static bool is_actuated(const struct env *env, const char *joint) {
+  const struct foreign *actuators = foreign_get(env->robot, "actuators");
+  for (int32_t i = 0; actuators != NULL && actuators->kind == FOREIGN_MAP && i < actuators->count; i++) {
+    const struct foreign *patterns = foreign_get(&actuators->items[i], "joint_names_expr");
+    int32_t count = patterns == NULL ? 0 : patterns->kind == FOREIGN_LIST ? patterns->count : 1;
+    for (int32_t p = 0; p < count; p++) {
+      const char *pattern = foreign_text(patterns->kind == FOREIGN_LIST ? &patterns->items[p] : patterns);
+      if (pattern != NULL && import_matches(pattern, joint)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* True when a key of the map is for none of the joints. */
+static bool has_idle_key(const struct foreign *map, const struct fact_words *joints) {
+  for (int32_t i = 0; i < map->count; i++) {
+    bool used = false;
+    for (int32_t j = 0; j < joints->count && !used; j++) {
+      used = import_matches(map->keys[i], joints->values[j]);
+    }
+    if (!used) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* A joint that no key is for stands at 0 in the simulator. That holds only of a joint that this robot has: where the
+ * keys are names, or one of them is left over, or no actuator moves the joint, it is a name of another robot. */
+static assay_status check_joints_known(const struct env *env, const struct foreign *positions) {
+  const struct fact_words *joints = &env->import->facts->joints;
+  if (positions->kind != FOREIGN_MAP) {
+    return status_ok();
+  }
+  bool listed = has_literal_keys(positions) || has_idle_key(positions, joints);
+  for (int32_t j = 0; j < joints->count; j++) {
+    bool given = false;
+    for (int32_t i = 0; i < positions->count && !given; i++) {
+      given = import_matches(positions->keys[i], joints->values[j]);
+    }
+    if (!given && (listed || !is_actuated(env, joints->values[j]))) {
+      return facts_unknown_joint(
+          joints, import_key_place(env->import, foreign_at(env->robot, "init_state"), "joint_pos"), joints->values[j]);
+    }
+  }
+  return status_ok();
+}
+
 static assay_status read_defaults(const struct env *env) {
   const struct foreign *positions = foreign_at(env->robot, "init_state/joint_pos");
   if (positions == NULL || positions->kind == FOREIGN_NULL) {
     return ask_joints(env, NULL);
   }
   struct facts *facts = env->import->facts;
+  TRY(check_joints_known(env, positions));
   TRY(read_pattern(env, positions, 0, "the default position", &facts->default_pos));
   if (facts->default_pos.count == 0) {
     TRY(facts_ask(facts, &facts->open, "default_pos", "line %d gives them by name and the joints' order is open",

@@ -5,6 +5,7 @@
 #include "contract/draft.h"
 #include "contract/importer.h"
 #include "failing_memory.h"
+#include "imported.h"
 #include "support.h"
 
 static struct arena arena;
@@ -339,6 +340,40 @@ static void isaac_env_resolves_patterns_once_joints_are_named(void **state) {
   text_free(&draft);
 }
 
+/* A name that the env.yaml does not know is another robot's, or misspelt; it must not stand at 0. */
+static void isaac_env_knows_the_joints_that_others_name(void **state) {
+  (void)state;
+  static const struct {
+    const char *joints, *from, *to, *joint; /* joint NULL: accepted */
+  } trials[] = {
+      {"joint_names: [left_hip, kneee, right_hip]\n", NULL, NULL, "kneee"},
+      {"joint_names: [a, b, c]\n", NULL, NULL, "'a'"},
+      {"joint_names: [left_hip, knee, right_hop]\n", "{'.*_hip': 0.5, knee: -1.0}",
+       "{left_hip: 0.5, knee: -1.0, right_hip: 0.5}", "right_hop"},
+      {"joint_names: [left_hip, elbow, right_hip]\n", "{'.*_hip': 0.5, knee: -1.0}", "{'.*_hip': 0.5}", "elbow"},
+      {"joint_names: [left_hip, knee, right_hip]\n", "{'.*_hip': 0.5, knee: -1.0}", "{'.*_hip': 0.5}", NULL},
+  };
+  for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+    char *text = replaced(env, trials[i].from != NULL ? trials[i].from : "", trials[i].to != NULL ? trials[i].to : "");
+    for (int32_t order = 0; order < 2; order++) {
+      const struct given_file written = {"env.yaml", text}, named = {"joints.yaml", trials[i].joints};
+      const struct given_file files[] = {order == 0 ? named : written, order == 0 ? written : named};
+      struct facts *facts;
+      struct text draft = {0};
+      assay_status status = GATHER(33, files, &facts, &draft);
+      if (trials[i].joint == NULL) {
+        ASSERT_OK(status);
+      } else {
+        assert_string_equal(assay_status_where(status), "env.yaml:6");
+        assert_non_null(strstr(assay_status_sentence(status), "joints.yaml:1"));
+        ASSERT_FAILS(status, ASSAY_IMPORT_CONFLICT, trials[i].joint);
+      }
+      text_free(&draft);
+    }
+    memory_free(text);
+  }
+}
+
 static void isaac_env_leaves_the_order_open(void **state) {
   (void)state;
   const struct given_file files[] = {{"env.yaml", env}};
@@ -529,6 +564,7 @@ int main(void) {
       cmocka_unit_test_teardown(rl_sar_refuses_history_with_gaps, end),
       cmocka_unit_test_teardown(rl_sar_refuses_wheels_that_are_no_list, end),
       cmocka_unit_test_teardown(isaac_env_resolves_patterns_once_joints_are_named, end),
+      cmocka_unit_test_teardown(isaac_env_knows_the_joints_that_others_name, end),
       cmocka_unit_test_teardown(isaac_env_leaves_the_order_open, end),
       cmocka_unit_test_teardown(isaac_io_takes_names_offsets_and_units, end),
       cmocka_unit_test_teardown(a_clip_of_the_action_is_never_lost, end),
