@@ -144,7 +144,7 @@ static const struct known_term terms[] = {
     {"joint_vel", "rad/s", "*", FACT_SENSOR},
     {"last_action", NULL, "*", FACT_OUTPUT},
 };
-enum { TERMS = sizeof terms / sizeof *terms, JOINT_POS = 3, FIXED = 9, OF_JOINTS = 3 };
+enum { TERMS = sizeof terms / sizeof *terms, JOINT_POS = 3, LAST_ACTION = 5, FIXED = 9, OF_JOINTS = 3 };
 
 static assay_status give_terms(const struct berkeley *b, const struct foreign *sizes, struct fact_input *input) {
   struct import *import = b->import;
@@ -160,7 +160,9 @@ static assay_status give_terms(const struct berkeley *b, const struct foreign *s
     TRY(import_known_term(import, terms, TERMS, names[i], places[i], &input->terms[i], &known));
   }
   input->terms[JOINT_POS].minus_default = true;
-  return status_ok();
+  /* The program keeps the clipped action for the next observation. */
+  TRY(give_number(b, "action_limit_lower", &input->terms[LAST_ACTION].clip_low));
+  return give_number(b, "action_limit_upper", &input->terms[LAST_ACTION].clip_high);
 }
 
 static assay_status give_input(const struct berkeley *b) {

@@ -4,6 +4,8 @@
 #include "contract/importer.h"
 
 #define ROOT "PointfootCfg"
+#define CLIP_ACTIONS "normalization/clip_scales/clip_actions"
+#define CLIP_OBSERVATIONS "normalization/clip_scales/clip_observations"
 
 int limx_recognise(const struct import_file *file) {
   const struct foreign *root = file->is_text ? foreign_get(file->yaml.documents, ROOT) : NULL;
@@ -101,7 +103,7 @@ static assay_status give_output(const struct limx *l) {
   struct facts *facts = l->import->facts;
   const struct foreign *clip, *scale;
   double most, factor;
-  TRY(number_at(l, "normalization/clip_scales/clip_actions", &clip, &most));
+  TRY(number_at(l, CLIP_ACTIONS, &clip, &most));
   TRY(number_at(l, "control/action_scale_pos", &scale, &factor));
   struct fact_output *output;
   TRY(facts_output(facts, import_place(l->import, l->names_node), "action", &output));
@@ -151,6 +153,17 @@ static assay_status give_scale(const struct limx *l, const char *path, struct fa
   return facts_numbers(l->import->facts, &term->scale, path, import_place(l->import, node), &value, 1, FACT_EXACT);
 }
 
+/* Keeps a term within +- what stands at `path`. */
+static assay_status give_clip(const struct limx *l, const char *path, struct fact_term *term) {
+  const struct foreign *node;
+  double most;
+  TRY(number_at(l, path, &node, &most));
+  double least = -most;
+  struct place place = import_place(l->import, node);
+  TRY(facts_numbers(l->import->facts, &term->clip_low, path, place, &least, 1, FACT_EXACT));
+  return facts_numbers(l->import->facts, &term->clip_high, path, place, &most, 1, FACT_EXACT);
+}
+
 /* The gait turns at gait/frequencies hertz, where the file has it. Its clock is one step on at the first step. */
 static assay_status give_clock(const struct limx *l, struct fact_term *term) {
   struct facts *facts = l->import->facts;
@@ -196,21 +209,12 @@ static assay_status give_history(const struct limx *l, const char *const *names,
   TRY(facts_input(facts, place, "history", &input));
   TRY(facts_terms(facts, input, place, names + 1, places, TERMS));
   TRY(give_terms(l, input, 0));
+  TRY(give_clip(l, CLIP_ACTIONS, &input->terms[LAST_ACTION])); /* the controller keeps the clipped action */
   TRY(facts_number(facts, &input->history, "the history", place, (double)l->history));
   TRY(facts_text(facts, &input->layout, "the layout of the history", place, "time_major"));
   TRY(facts_text(facts, &input->order, "the order of the history", place, "oldest_first"));
   TRY(facts_text(facts, &input->initial, "the start of the history", place, "repeat_first"));
   return facts_number(facts, &input->size, "the size of the history", place, (double)(l->history * l->observations));
-}
-
-static assay_status give_clip(const struct limx *l, struct fact_term *term) {
-  const struct foreign *node;
-  double most;
-  TRY(number_at(l, "normalization/clip_scales/clip_observations", &node, &most));
-  double least = -most;
-  struct place place = import_place(l->import, node);
-  TRY(facts_numbers(l->import->facts, &term->clip_low, "clip_observations", place, &least, 1, FACT_EXACT));
-  return facts_numbers(l->import->facts, &term->clip_high, "clip_observations", place, &most, 1, FACT_EXACT);
 }
 
 static assay_status give_commands(const struct limx *l, struct fact_term *term) {
@@ -241,8 +245,14 @@ static assay_status give_observation(const struct limx *l, const char *const *na
   input->terms[0].width = l->latent;
   input->terms[0].unitless = true;
   TRY(give_terms(l, input, 1));
+  const struct foreign *node;
+  double actions, observations;
+  TRY(number_at(l, CLIP_ACTIONS, &node, &actions));
+  TRY(number_at(l, CLIP_OBSERVATIONS, &node, &observations));
   for (int32_t i = 1; i <= TERMS; i++) {
-    TRY(give_clip(l, &input->terms[i]));
+    /* The last action is clipped as both say: as the narrower one does. */
+    bool narrower = i == 1 + LAST_ACTION && actions < observations;
+    TRY(give_clip(l, narrower ? CLIP_ACTIONS : CLIP_OBSERVATIONS, &input->terms[i]));
   }
   TRY(give_commands(l, &input->terms[TERMS + 1]));
   return facts_number(facts, &input->size, "the size of the observation", place,

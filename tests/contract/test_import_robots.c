@@ -64,6 +64,33 @@ static void makes_two_stages_of_limx(void **state) {
   imported_end(&it);
 }
 
+/* Both programs clip the model's answer and feed the clipped one back. */
+static void feeds_back_the_clipped_action_of_limx(void **state) {
+  (void)state;
+  struct imported it;
+  imported_begin(&it, "encoder.onnx", &encoder);
+  imported_model(&it, "policy.onnx", &actor);
+  ASSERT_OK(imported_text(&it, "params.yaml", limx));
+  ASSERT_OK(imported_finish(&it));
+  const struct fact_term *of_history = &it.facts->inputs[0].terms[4], *of_actor = &it.facts->inputs[1].terms[5];
+  assert_string_equal(of_history->name, "last_action");
+  assert_string_equal(of_actor->name, "last_action");
+  assert_int_equal(of_history->clip_low.count, 1);
+  assert_true(of_history->clip_low.values[0] == -90 && of_history->clip_high.values[0] == 90);
+  assert_true(of_actor->clip_low.values[0] == -90 && of_actor->clip_high.values[0] == 90);
+  assert_true(it.facts->inputs[1].terms[4].clip_high.values[0] == 100);
+  imported_end(&it);
+
+  char *wide = replaced(limx, "clip_actions: 90.", "clip_actions: 120.");
+  imported_begin(&it, "encoder.onnx", &encoder);
+  imported_model(&it, "policy.onnx", &actor);
+  ASSERT_OK(imported_text(&it, "params.yaml", wide));
+  assert_true(it.facts->inputs[0].terms[4].clip_high.values[0] == 120);
+  assert_true(it.facts->inputs[1].terms[5].clip_high.values[0] == 100);
+  memory_free(wide);
+  imported_end(&it);
+}
+
 static void answers_the_gait_where_limx_has_it(void **state) {
   (void)state;
   struct imported it;
@@ -163,6 +190,10 @@ static void picks_the_joints_of_an_action(void **state) {
   assert_says(&draft, "offset: {value: [-0.3, -0.1], source: p.yaml:6}");
   assert_says(&draft, "{offset: {value: [0.3, 0.1], source: p.yaml:6}}");
   assert_says(&draft, "{clip: {value: [-10, 9]");
+  const struct fact_term *last = &it.facts->inputs[0].terms[5];
+  assert_string_equal(last->name, "last_action");
+  assert_int_equal(last->clip_low.count, 1);
+  assert_true(last->clip_low.values[0] == -10 && last->clip_high.values[0] == 9);
   assert_says(&draft, "kp: {value: [30, 10], source: p.yaml:4}, kd: {value: 2, source: p.yaml:5}");
   assert_open(&draft, "outputs[actions].components[0].tolerance.max\n");
   text_free(&draft);
@@ -434,6 +465,7 @@ static void survives_failing_memory(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(makes_two_stages_of_limx),
+      cmocka_unit_test(feeds_back_the_clipped_action_of_limx),
       cmocka_unit_test(answers_the_gait_where_limx_has_it),
       cmocka_unit_test(refuses_what_does_not_fit_in_limx),
       cmocka_unit_test(assumes_no_other_robot_of_limx),
