@@ -214,13 +214,6 @@ static void add_column(const struct fact_numbers *column, struct place base, str
   write_value_end(out, column->place, base);
 }
 
-static void add_clip(const struct fact_term *term, struct text *out) {
-  double range[2] = {term->clip_low.values[0], term->clip_high.values[0]};
-  write_value_begin(out, term->clip_low.place, term->place);
-  write_numbers(out, range, 2, 8);
-  write_value_end(out, term->clip_low.place, term->place);
-}
-
 /* offset, scale, clip; as `apply` where the clip comes before the scale. */
 static void add_steps(const struct fact_term *term, const struct fact_numbers *offsets, struct text *out) {
   bool offset = offsets->count > 0 && !all_are(offsets, 0);
@@ -240,7 +233,7 @@ static void add_steps(const struct fact_term *term, const struct fact_numbers *o
     before = next;
     text_add(out, which == 0 ? "offset: " : which == 1 ? "scale: " : "clip: ");
     if (which == 2) {
-      add_clip(term, out);
+      write_clip(out, &term->clip_low, &term->clip_high, term->place);
     } else {
       add_column(which == 0 ? offsets : &term->scale, term->place, out);
     }
@@ -271,6 +264,20 @@ static void add_open(const struct draft_plan *plan, const struct fact_term *term
   }
 }
 
+/* A program that clips the model's answer keeps the clipped one for the next observation. */
+static struct fact_term with_clip_of_output(const struct draft_plan *plan, const struct fact_term *term) {
+  struct fact_term clipped = *term;
+  int32_t i = term->origin == FACT_OUTPUT ? draft_find_output(plan, term->output) : -1;
+  const struct fact_output *output = i >= 0 ? plan->outputs[i] : NULL;
+  bool own = term->clip_low.count > 0 || facts_asked(&term->open, "apply") != NULL;
+  if (output != NULL && output->clip_raw_low.count > 0 && output->clip_raw_high.count > 0 && !own) {
+    clipped.clip_low = output->clip_raw_low;
+    clipped.clip_high = output->clip_raw_high;
+    clipped.clip_first = true;
+  }
+  return clipped;
+}
+
 static assay_status add_term(const struct draft_plan *plan, struct arena *arena, const struct fact_input *input,
                              const struct fact_term *term, int64_t missing, struct text *out) {
   struct fact_numbers offsets = term->offset;
@@ -299,7 +306,8 @@ static assay_status add_term(const struct draft_plan *plan, struct arena *arena,
   } else {
     add_from(plan, term, out);
   }
-  add_steps(term, &offsets, out);
+  struct fact_term stepped = with_clip_of_output(plan, term);
+  add_steps(&stepped, &offsets, out);
   const struct fact_number *history = term->history.given ? &term->history : &input->history;
   if (history->given && term_steps(input, term) > 1) {
     text_add(out, ", history: ");
@@ -386,6 +394,16 @@ static void add_asked(const struct fact_input *input, const char *key, const str
   }
 }
 
+/* An input of which a file says that it is made of terms, but not of which. */
+static void add_open_terms(const struct fact_input *input, struct text *out) {
+  const char *reason = facts_asked(&input->open, "terms");
+  if (reason != NULL) {
+    text_add(out, "    terms: ");
+    write_todo(out, reason);
+    text_add_char(out, '\n');
+  }
+}
+
 static void add_preprocess(const struct fact_input *input, struct text *out) {
   const char *reason = facts_asked(&input->open, "preprocess");
   if (input->preprocess.count == 0) {
@@ -430,10 +448,11 @@ assay_status draft_input(const struct draft_plan *plan, struct arena *arena, int
     write_value_end(out, input->clip_low.place, nowhere);
     text_add_char(out, '\n');
   }
-  if (input->n_terms > 0) {
-    int64_t missing;
-    TRY(check_sizes(plan, i, &missing));
-    TRY(add_terms(plan, arena, input, missing, out));
+  if (input->n_terms == 0) {
+    add_open_terms(input, out);
+    return status_ok();
   }
-  return status_ok();
+  int64_t missing;
+  TRY(check_sizes(plan, i, &missing));
+  return add_terms(plan, arena, input, missing, out);
 }

@@ -73,17 +73,7 @@ static assay_status check_counts(const struct drafted *out) {
 
 static void add_clip(const struct fact_numbers *low, const struct fact_numbers *high, struct text *out) {
   text_add(out, "{clip: ");
-  write_value_begin(out, low->place, nowhere);
-  int32_t count = low->count > high->count ? low->count : high->count;
-  bool each = !numbers_alike(low->values, low->count) || !numbers_alike(high->values, high->count);
-  text_add(out, each ? "[" : "");
-  for (int32_t i = 0; i < (each ? count : 1); i++) {
-    double pair[2] = {low->values[low->count == 1 ? 0 : i], high->values[high->count == 1 ? 0 : i]};
-    text_add(out, i > 0 ? ", " : "");
-    write_numbers(out, pair, 2, 12);
-  }
-  text_add(out, each ? "]" : "");
-  write_value_end(out, low->place, nowhere);
+  write_clip(out, low, high, nowhere);
   text_add_char(out, '}');
 }
 

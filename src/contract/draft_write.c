@@ -162,6 +162,20 @@ void write_value_end(struct text *out, struct place place, struct place base) {
   }
 }
 
+void write_clip(struct text *out, const struct fact_numbers *low, const struct fact_numbers *high, struct place base) {
+  write_value_begin(out, low->place, base);
+  int32_t count = low->count > high->count ? low->count : high->count;
+  bool each = !numbers_alike(low->values, low->count) || !numbers_alike(high->values, high->count);
+  text_add(out, each ? "[" : "");
+  for (int32_t i = 0; i < (each ? count : 1); i++) {
+    double pair[2] = {low->values[low->count == 1 ? 0 : i], high->values[high->count == 1 ? 0 : i]};
+    text_add(out, i > 0 ? ", " : "");
+    write_numbers(out, pair, 2, 12);
+  }
+  text_add(out, each ? "]" : "");
+  write_value_end(out, low->place, base);
+}
+
 void write_place(struct text *out, struct place place) {
   static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
   struct text text = {0};

@@ -27,6 +27,8 @@ void write_column(struct text *out, const double *values, int32_t count, int ind
  * (base.file NULL: never). */
 void write_value_begin(struct text *out, struct place place, struct place base);
 void write_value_end(struct text *out, struct place place, struct place base);
+/* One pair [lowest, highest], or one for each element where they differ. */
+void write_clip(struct text *out, const struct fact_numbers *low, const struct fact_numbers *high, struct place base);
 /* PLACE as a scalar. */
 void write_place(struct text *out, struct place place);
 

@@ -176,9 +176,10 @@ static assay_status give_input(const struct berkeley *b) {
   TRY(facts_number(facts, &input->size, "the size of the observation", import_place(import, sizes),
                    (double)(b->n_observations * (b->history + 1))));
   if (b->n_observations != FIXED + OF_JOINTS * b->n_actions) {
-    return facts_remark(facts, import_place(import, sizes),
-                        "num_observations is %lld, not the %lld of the terms that the program is known to build",
-                        (long long)b->n_observations, (long long)(FIXED + OF_JOINTS * b->n_actions));
+    return facts_ask(facts, &input->open, "terms",
+                     "line %d says %lld observations; the terms that the program is known to build are %lld",
+                     (int)sizes->mark.line, (long long)b->n_observations,
+                     (long long)(FIXED + OF_JOINTS * b->n_actions));
   }
   TRY(give_terms(b, sizes, input));
   if (b->history == 0) {

@@ -174,9 +174,8 @@ static assay_status give_observation(struct import *import, const char *key, con
   const struct observation_class *class = find_class(name);
   const char *joints = foreign_text(foreign_get(one, "joint_names"));
   if (class == NULL || joints == NULL || strcmp(joints, "isaac") != 0) {
-    return facts_remark(import->facts, import_place(import, list),
-                        "what '%.60s' builds is not known here, so the terms of the observation stay open",
-                        name != NULL ? name : "this list of observations");
+    return facts_ask(import->facts, &input->open, "terms", "line %d; what '%.60s' builds is not known here",
+                     (int)list->mark.line, name != NULL ? name : "this list of observations");
   }
   return give_class(import, class, one, input);
 }
@@ -204,8 +203,10 @@ static assay_status give_action(struct import *import, const struct foreign *roo
   const char *type = kind != NULL ? foreign_text(kind) : "joint_position";
   bool torque = type != NULL && strcmp(type, "torque") == 0;
   if (!torque && (type == NULL || strcmp(type, "joint_position") != 0)) {
-    return facts_remark(import->facts, import_place(import, kind), "this kind of control is not known here: %.60s",
-                        type != NULL ? type : "no word");
+    const char *shown = type != NULL ? type : "no word";
+    TRY(facts_ask(import->facts, &output->open, "unit", "what '%.60s' commands; line %d", shown, (int)kind->mark.line));
+    return facts_ask(import->facts, &output->open, "decode", "what '%.60s' does with the model's numbers; line %d",
+                     shown, (int)kind->mark.line);
   }
   const char *const unit[] = {torque ? "N·m" : "rad"};
   TRY(facts_words(import->facts, &output->units, "the unit of the action",

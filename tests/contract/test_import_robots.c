@@ -244,7 +244,8 @@ static void assumes_no_other_observation_of_lite(void **state) {
   imported_begin(&it, "p.onnx", &lite_model);
   ASSERT_OK(imported_text(&it, "p.yaml", text));
   assert_int_equal(it.facts->inputs[0].n_terms, 0);
-  assert_non_null(strstr(it.facts->remarks[0].text, "num_observations is 16, not the 15"));
+  assert_string_equal(facts_asked(&it.facts->inputs[0].open, "terms"),
+                      "line 7 says 16 observations; the terms that the program is known to build are 15");
   memory_free(text);
   imported_end(&it);
 }
@@ -309,7 +310,25 @@ static void leaves_an_unknown_class_open(void **state) {
   imported_begin(&it, "p.onnx", &decap_model);
   ASSERT_OK(imported_text(&it, "p.json", policy));
   assert_int_equal(it.facts->inputs[0].n_terms, 0);
-  assert_non_null(strstr(it.facts->remarks[0].text, "what 'ImpedanceObs' builds is not known here"));
+  const struct draft_model model = {"p.onnx", &decap_model};
+  const struct draft draft = {.policy = "p", .n_models = 1, .models = &model, .facts = it.facts};
+  struct text out = {0};
+  ASSERT_OK(draft_contract(&draft, &out));
+  assert_non_null(strstr(text_string(&out), "    terms: TODO (line 2; what 'ImpedanceObs' builds is not known here)"));
+  text_free(&out);
+  memory_free(policy);
+  imported_end(&it);
+}
+
+static void leaves_an_unknown_control_open(void **state) {
+  (void)state;
+  char *policy = replaced(muwanx_policy, "torque", "impedance");
+  struct imported it;
+  imported_begin(&it, "p.onnx", &decap_model);
+  ASSERT_OK(imported_text(&it, "p.json", policy));
+  assert_non_null(facts_asked(&it.facts->outputs[0].open, "unit"));
+  assert_string_equal(facts_asked(&it.facts->outputs[0].open, "decode"),
+                      "what 'impedance' does with the model's numbers; line 4");
   memory_free(policy);
   imported_end(&it);
 }
@@ -477,6 +496,7 @@ int main(void) {
       cmocka_unit_test(joins_the_files_of_muwanx),
       cmocka_unit_test(reads_the_positions_of_muwanx),
       cmocka_unit_test(leaves_an_unknown_class_open),
+      cmocka_unit_test(leaves_an_unknown_control_open),
       cmocka_unit_test(holds_the_sizes_of_muwanx_against_the_model),
       cmocka_unit_test(completes_parameters_by_their_schema),
       cmocka_unit_test(refuses_what_does_not_fit_in_controllers),

@@ -254,7 +254,9 @@ static void rl_sar_reads_both_files_in_any_order(void **state) {
     has(&draft, "initial: {value: zeros, source: ");
     has(&draft, "offset: {value: [-0.5, 0.5, 0], source: ");
     has(&draft, "scale: {value: [2, 2, 0], source: "); /* a wheel's position is taken out */
-    has(&draft, "clip: {value: [[-1, 1], [-2, 2], [-3, 3]], source: ");
+    const char *fed = strstr(text_string(&draft), "clip: {value: [[-1, 1], [-2, 2], [-3, 3]], source: ");
+    assert_non_null(fed); /* of the last action, and of what is decoded */
+    assert_non_null(strstr(fed + 1, "{clip: {value: [[-1, 1], [-2, 2], [-3, 3]], source: "));
     has(&draft, "names: {value: [m2, m0], source: ");
     has(&draft, "names: {value: [m1], source: ");
     has(&draft, "unit: {value: rad/s, source: ");
@@ -337,6 +339,21 @@ static void isaac_env_resolves_patterns_once_joints_are_named(void **state) {
   has(&draft, "{offset: {value: [0.5, -1, 0.5], source: env.yaml:6}}");
   has_not(&draft, "gripper");
   has_not(&draft, "nothing");
+  text_free(&draft);
+}
+
+/* RSL-RL's wrapper clips the answer before the environment keeps it. */
+static void the_clipped_action_of_rsl_rl_is_fed_back(void **state) {
+  (void)state;
+  static const struct given_file files[] = {
+      {"env.yaml", env},
+      {"joints.yaml", "joint_names: [left_hip, knee, right_hip]\n"},
+      {"agent.yaml", "num_steps_per_env: 24\nalgorithm: {}\nclip_actions: 4.0\n"}};
+  struct facts *facts;
+  struct text draft = {0};
+  ASSERT_OK(GATHER(33, files, &facts, &draft));
+  has(&draft, "decode: [{clip: {value: [-4, 4], source: agent.yaml:3}}");
+  has(&draft, ", clip: {value: [-4, 4], source: agent.yaml:3}, history: {value: 3, ");
   text_free(&draft);
 }
 
@@ -564,6 +581,7 @@ int main(void) {
       cmocka_unit_test_teardown(rl_sar_refuses_history_with_gaps, end),
       cmocka_unit_test_teardown(rl_sar_refuses_wheels_that_are_no_list, end),
       cmocka_unit_test_teardown(isaac_env_resolves_patterns_once_joints_are_named, end),
+      cmocka_unit_test_teardown(the_clipped_action_of_rsl_rl_is_fed_back, end),
       cmocka_unit_test_teardown(isaac_env_knows_the_joints_that_others_name, end),
       cmocka_unit_test_teardown(isaac_env_leaves_the_order_open, end),
       cmocka_unit_test_teardown(isaac_io_takes_names_offsets_and_units, end),
