@@ -427,7 +427,18 @@ static void add_axes(const struct drafted *drafted, struct text *out) {
                 "    axes: TODO                    # what the %d dimensions are: [batch, horizon, component], ...\n",
                 (int)drafted->tensor->rank);
   }
-  if (drafted->facts->execute_steps.given) {
+  const struct fact_number *ensemble = &drafted->facts->ensemble;
+  if (ensemble->given) {
+    text_add(out, "    execute: {ensemble: {m: ");
+    write_number(out, ensemble->value);
+    if (drafted->tensor->rank == 3 && drafted->tensor->dims[1] > 0) {
+      text_format(out, ", steps: %lld}, source: ", (long long)drafted->tensor->dims[1]);
+    } else {
+      text_add(out, ", steps: TODO (how many the chunk has)}, source: ");
+    }
+    write_place(out, ensemble->place);
+    text_add(out, "}\n");
+  } else if (drafted->facts->execute_steps.given) {
     const struct fact_number *steps = &drafted->facts->execute_steps;
     text_add(out, "    execute: {steps: ");
     write_number(out, steps->value);

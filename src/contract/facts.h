@@ -122,6 +122,7 @@ struct fact_output {
   bool plus_default;        /* without an offset of its own: the joints' default positions are added */
   struct fact_words axes;
   struct fact_number execute_steps;
+  struct fact_number ensemble; /* m of temporal ensembling over the whole chunk; [batch, horizon, component] */
   struct fact_numbers limit_min, limit_max, limit_rate;
   struct fact_numbers joint_index;  /* component i is joint index[i]; not said: the joints themselves */
   struct fact_words hardware_order; /* the components' names in the order of the motors */

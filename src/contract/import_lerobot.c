@@ -312,11 +312,8 @@ static assay_status give_chunk(struct lerobot *l, struct fact_output *output, co
   if (coefficient != NULL) {
     double m;
     TRY(import_number(import, coefficient, "temporal_ensemble_coeff", &m));
-    return facts_remark(
-        import->facts, import_place(import, coefficient),
-        "chunks are joined by temporal ensembling, the oldest answer weighing most: the contract says so "
-        "by execute: {ensemble: {m: %.9g, steps: ..}}",
-        m);
+    return facts_number(import->facts, &output->ensemble, "the weights of temporal ensembling",
+                        import_place(import, coefficient), m);
   }
   int64_t n;
   if (steps == NULL) {

@@ -266,6 +266,23 @@ static void adds_the_state_of_relative_actions(void **state) {
   add_state("\"gripper\"", "not to the joints in exclude_joints");
 }
 
+static void joins_chunks_by_the_ensemble_of_lerobot(void **state) {
+  (void)state;
+  const char *folder =
+      lerobot_folder("config.json", "\"temporal_ensemble_coeff\": null", "\"temporal_ensemble_coeff\": 0.01");
+  struct imported it;
+  ASSERT_OK(read_lerobot(&it, folder, policy_files));
+  struct text draft = imported_draft(&it);
+  static const char *const answers[] = {"degree", "0.5"};
+  struct contract *contract = imported_contract(&draft, answers, 2, folder);
+  assert_true(contract->outputs[0].ensemble);
+  assert_true(contract->outputs[0].ensemble_m == 0.01);
+  assert_int_equal(contract->outputs[0].execute_steps, 10); /* all of the chunk */
+  contract_free(contract);
+  text_free(&draft);
+  imported_end(&it);
+}
+
 static void refuses_what_does_not_fit_in_lerobot(void **state) {
   (void)state;
   static const struct {
@@ -462,6 +479,7 @@ int main(void) {
       cmocka_unit_test(decodes_by_the_range_of_lerobot),
       cmocka_unit_test(normalizes_by_the_statistics_of_lerobot),
       cmocka_unit_test(adds_the_state_of_relative_actions),
+      cmocka_unit_test(joins_chunks_by_the_ensemble_of_lerobot),
       cmocka_unit_test(refuses_what_does_not_fit_in_lerobot),
       cmocka_unit_test(names_steps_that_it_does_not_know),
       cmocka_unit_test(opens_an_archive),
