@@ -94,6 +94,18 @@ static assay_status keep(struct facts *facts, const struct import_file *file, co
   return status_ok();
 }
 
+/* Every format is one document; what a second one says must not be lost. */
+static assay_status check_one_document(const struct import *import) {
+  const struct foreign_file *yaml = &import->file->yaml;
+  for (int32_t i = 1; import->file->is_text && i < yaml->n_documents; i++) {
+    if (yaml->documents[i].kind != FOREIGN_NULL) {
+      return import_error(import, &yaml->documents[i],
+                          "the file holds a further document, of which nothing would be read; give one file each");
+    }
+  }
+  return status_ok();
+}
+
 static assay_status import_file(const char *data, size_t size, const char *path, const char *format,
                                 const struct import_models *models, struct facts *facts) {
   struct import_file file = {.path = path, .name = path_name(path), .data = data, .size = size};
@@ -114,6 +126,9 @@ static assay_status import_file(const char *data, size_t size, const char *path,
   const struct importer *importer = NULL;
   assay_status status = format != NULL ? find_named(path, format, &importer) : recognise(&file, &parsed, &importer);
   struct import import = {.file = &file, .models = models, .facts = facts, .arena = facts->arena};
+  if (assay_status_ok(status)) {
+    status = check_one_document(&import);
+  }
   if (assay_status_ok(status)) {
     status = importer->finish != NULL ? keep(facts, &file, importer) : importer->read(&import);
   }

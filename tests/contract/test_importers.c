@@ -499,6 +499,8 @@ static void tells_formats_from_the_content(void **state) {
   assay_status found = import_bytes("a: 1\nb: ]\n", 10, "x.yaml", NULL, &models, facts);
   assert_string_equal(assay_status_where(found), "x.yaml:2:4"); /* where it stops being YAML */
   ASSERT_FAILS(found, ASSAY_IMPORT_FORMAT, "read as YAML: this is neither YAML nor JSON");
+  ASSERT_FAILS(import_bytes("joint_names: [a]\n---\njoint_names: [b]\n", 38, "x.yaml", NULL, &models, facts),
+               ASSAY_IMPORT_INVALID, "holds a further document");
   ASSERT_FAILS(import_bytes("a: 1\n", 5, "x.yaml", "unitri", &models, facts), ASSAY_IMPORT_FORMAT,
                "'unitri' is no format that is imported; these are: unitree");
   ASSERT_FAILS(import_bytes("a: 1\n", 5, "x.yaml", "unitree", &models, facts), ASSAY_IMPORT_INVALID,
