@@ -43,6 +43,17 @@ ASSAY_MUST_CHECK assay_status cli_options(struct cli *cli, int argc, char **argv
                                           int n_options, const char *usage, const char *about, int *n_arguments,
                                           bool *done);
 
+/* A row of a command that has subcommands: "new", "corpus new", what it does. */
+struct cli_subcommand {
+  const char *name, *command, *summary;
+  int (*run)(struct cli *cli, int argc, char **argv);
+};
+
+/* Runs the one that argv[1] names, and answers its exit code. Without a name, or with --help, shows `usage` (complete
+ * lines) and the rows. */
+int cli_subcommand(struct cli *cli, int argc, char **argv, const struct cli_subcommand *rows, int n_rows,
+                   const char *usage);
+
 /* Prints "assay: where: sentence [CODE]" to standard error, clears the status and answers the exit
  * code of its kind. EXIT_PASS for success. */
 int cli_finish(assay_status status);

@@ -11,41 +11,14 @@
 static int contract_check_command(struct cli *cli, int argc, char **argv);
 static int contract_diff_command(struct cli *cli, int argc, char **argv);
 
-struct subcommand {
-  const char *name, *command, *summary;
-  int (*run)(struct cli *cli, int argc, char **argv);
-};
-static const struct subcommand subcommands[] = {
+static const struct cli_subcommand subcommands[] = {
     {"check", "contract check", "read a contract and show what it says", contract_check_command},
     {"diff", "contract diff", "show what changed in meaning between two contracts", contract_diff_command},
 };
-enum { SUBCOMMAND_COUNT = sizeof subcommands / sizeof subcommands[0] };
-
-static void print_subcommands(FILE *out) {
-  fputs("usage: assay contract check|diff FILE... [options]\n\nReads contracts.\n\n", out);
-  for (int i = 0; i < SUBCOMMAND_COUNT; i++) {
-    fprintf(out, "  %-8s %s\n", subcommands[i].name, subcommands[i].summary);
-  }
-  fputs("\n`assay contract SUBCOMMAND --help` tells each one's options; all take --json and --quiet.\n", out);
-}
 
 int command_contract(struct cli *cli, int argc, char **argv) {
-  if (argc < 2) {
-    print_subcommands(stderr);
-    return EXIT_INPUT;
-  }
-  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-    print_subcommands(stdout);
-    return EXIT_PASS;
-  }
-  for (int i = 0; i < SUBCOMMAND_COUNT; i++) {
-    if (strcmp(argv[1], subcommands[i].name) == 0) {
-      cli->command = subcommands[i].command;
-      return subcommands[i].run(cli, argc - 1, argv + 1);
-    }
-  }
-  return cli_finish(
-      status_make(ASSAY_USAGE, NULL, "contract has no subcommand '%s'; there are check and diff", argv[1]));
+  return cli_subcommand(cli, argc, argv, subcommands, sizeof subcommands / sizeof subcommands[0],
+                        "usage: assay contract check|diff FILE... [options]\n\nReads contracts.\n");
 }
 
 /* --- reading ------------------------------------------------------------------- */

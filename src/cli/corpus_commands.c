@@ -8,44 +8,18 @@
 #include "contract/apply.h"
 #include "core/text.h"
 
-struct subcommand {
-  const char *name, *command, *summary;
-  int (*run)(struct cli *cli, int argc, char **argv);
-};
-static const struct subcommand subcommands[] = {
+static const struct cli_subcommand subcommands[] = {
     {"new", "corpus new", "make an empty corpus", corpus_new_command},
     {"add", "corpus add", "add cases: .npz files, or one case of .npy files", corpus_add_command},
     {"import", "corpus import", "add recordings: folders, ONNX test data, HDF5 episodes", corpus_import_command},
     {"show", "corpus show", "show what a corpus covers and what it cannot tell", corpus_show_command},
     {"seal", "corpus seal", "write the digests of a sealed corpus into the register", corpus_seal_command},
 };
-enum { SUBCOMMAND_COUNT = sizeof subcommands / sizeof subcommands[0] };
-
-static void print_subcommands(FILE *out) {
-  fputs("usage: assay corpus new|add|import|show|seal FOLDER [options]\n\nMakes and examines corpora.\n\n", out);
-  for (int i = 0; i < SUBCOMMAND_COUNT; i++) {
-    fprintf(out, "  %-8s %s\n", subcommands[i].name, subcommands[i].summary);
-  }
-  fputs("\n`assay corpus SUBCOMMAND --help` tells each one's options; all take --json and --quiet.\n", out);
-}
 
 int command_corpus(struct cli *cli, int argc, char **argv) {
-  if (argc < 2) {
-    print_subcommands(stderr);
-    return EXIT_INPUT;
-  }
-  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-    print_subcommands(stdout);
-    return EXIT_PASS;
-  }
-  for (int i = 0; i < SUBCOMMAND_COUNT; i++) {
-    if (strcmp(argv[1], subcommands[i].name) == 0) {
-      cli->command = subcommands[i].command;
-      return subcommands[i].run(cli, argc - 1, argv + 1);
-    }
-  }
-  return cli_finish(status_make(ASSAY_USAGE, NULL,
-                                "corpus has no subcommand '%s'; there are new, add, import, show and seal", argv[1]));
+  return cli_subcommand(
+      cli, argc, argv, subcommands, sizeof subcommands / sizeof subcommands[0],
+      "usage: assay corpus new|add|import|show|seal FOLDER [options]\n\nMakes and examines corpora.\n");
 }
 
 /* --- new --------------------------------------------------------------- */
