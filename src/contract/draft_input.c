@@ -373,8 +373,20 @@ static void add_whole_from(const struct draft_plan *plan, const struct fact_inpu
   text_add(out, "}\n");
 }
 
-static void add_text(const char *key, const struct fact_text *value, struct text *out) {
+/* `key: TODO`, where an importer asks. */
+static void add_asked(const struct fact_input *input, const char *key, struct text *out) {
+  const char *reason = facts_asked(&input->open, key);
+  if (reason != NULL) {
+    text_format(out, "    %s: ", key);
+    write_todo(out, reason);
+    text_add_char(out, '\n');
+  }
+}
+
+/* What a file says of the key, or what an importer asks. */
+static void add_text(const struct fact_input *input, const char *key, const struct fact_text *value, struct text *out) {
   if (value->value == NULL) {
+    add_asked(input, key, out);
     return;
   }
   text_format(out, "    %s: ", key);
@@ -384,34 +396,9 @@ static void add_text(const char *key, const struct fact_text *value, struct text
   text_add_char(out, '\n');
 }
 
-static void add_asked(const struct fact_input *input, const char *key, const struct fact_text *value,
-                      struct text *out) {
-  const char *reason = facts_asked(&input->open, key);
-  if (value->value == NULL && reason != NULL) {
-    text_format(out, "    %s: ", key);
-    write_todo(out, reason);
-    text_add_char(out, '\n');
-  }
-}
-
-/* An input of which a file says that it is made of terms, but not of which. */
-static void add_open_terms(const struct fact_input *input, struct text *out) {
-  const char *reason = facts_asked(&input->open, "terms");
-  if (reason != NULL) {
-    text_add(out, "    terms: ");
-    write_todo(out, reason);
-    text_add_char(out, '\n');
-  }
-}
-
 static void add_preprocess(const struct fact_input *input, struct text *out) {
-  const char *reason = facts_asked(&input->open, "preprocess");
   if (input->preprocess.count == 0) {
-    if (reason != NULL) {
-      text_add(out, "    preprocess: ");
-      write_todo(out, reason);
-      text_add_char(out, '\n');
-    }
+    add_asked(input, "preprocess", out);
     return;
   }
   text_add(out, "    preprocess:\n");
@@ -430,12 +417,9 @@ assay_status draft_input(const struct draft_plan *plan, struct arena *arena, int
     add_questions(out, tensor);
     return status_ok();
   }
-  add_text("layout", &input->image_layout, out);
-  add_asked(input, "layout", &input->image_layout, out);
-  add_text("color", &input->color, out);
-  add_asked(input, "color", &input->color, out);
-  add_text("unit", &input->unit, out);
-  add_asked(input, "unit", &input->unit, out);
+  add_text(input, "layout", &input->image_layout, out);
+  add_text(input, "color", &input->color, out);
+  add_text(input, "unit", &input->unit, out);
   add_preprocess(input, out);
   if (input->origin == FACT_OUTPUT) {
     add_whole_from(plan, input, out);
@@ -448,8 +432,8 @@ assay_status draft_input(const struct draft_plan *plan, struct arena *arena, int
     write_value_end(out, input->clip_low.place, nowhere);
     text_add_char(out, '\n');
   }
-  if (input->n_terms == 0) {
-    add_open_terms(input, out);
+  if (input->n_terms == 0) { /* a file may say that there are terms, but not which */
+    add_asked(input, "terms", out);
     return status_ok();
   }
   int64_t missing;
