@@ -10,11 +10,11 @@
 #include "contract/sealed_path.h"
 #include "contract/yaml.h"
 #include "core/file.h"
+#include "core/list.h"
 #include "core/memory.h"
 #include "corpus/case_arrays.h"
 #include "corpus/case_seeds.h"
 #include "corpus/case_times.h"
-#include "corpus/corpus_list.h"
 #include "corpus/sealed_register.h"
 
 enum { FORMAT_VERSION = 1, FILE_NAME_LONGEST = 255 };

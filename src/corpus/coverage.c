@@ -8,10 +8,10 @@
 
 #include "contract/apply.h"
 #include "contract/noise.h"
+#include "core/list.h"
 #include "core/memory.h"
 #include "corpus/case_observation.h"
 #include "corpus/case_times.h"
-#include "corpus/corpus_list.h"
 #include "corpus/coverage_watch.h"
 
 enum { INPUTS_MAX = 64, OUTPUTS_MAX = 64 };

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "core/file.h"
+#include "core/list.h"
 #include "core/memory.h"
 #include "corpus/case_arrays.h"
 #include "corpus/case_seeds.h"
-#include "corpus/corpus_list.h"
 #include "corpus/import.h"
 #include "corpus/import_case.h"
 #include "tensor/npy.h"

@@ -7,10 +7,10 @@
 
 #include "contract/yaml.h"
 #include "core/file.h"
+#include "core/list.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "corpus/case_arrays.h"
-#include "corpus/corpus_list.h"
 
 enum { FORMAT_VERSION = 1, FILE_NAME_LONGEST = 255 };
 static const char run_file[] = "run.yaml";

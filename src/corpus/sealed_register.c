@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "core/file.h"
+#include "core/list.h"
 #include "core/memory.h"
 #include "core/text.h"
-#include "corpus/corpus_list.h"
 #include "corpus/image_print.h"
 
 /* LARGE: an array of fewer bytes may be equal by chance (an instruction, a mask); it counts with the others of its

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/list.h"
 #include "core/memory.h"
 
 assay_status detections_open(const struct plan *plan, struct arena *arena, struct detection_list **out,
@@ -37,32 +38,14 @@ bool detections_seen(const struct detection_list *lists, int32_t count) {
   return false;
 }
 
-static assay_status grow(void **items, size_t count, size_t *capacity, size_t size) {
-  if (count < *capacity) {
-    return status_ok();
-  }
-  size_t larger = *capacity == 0 ? 32 : *capacity * 2;
-  void *moved = memory_resize(*items, larger, size);
-  if (moved == NULL) {
-    return status_no_memory(larger * size);
-  }
-  *items = moved;
-  *capacity = larger;
-  return status_ok();
-}
-
 static assay_status push_record(struct detection_list *list, const struct detection_record *record) {
-  void *items = list->records;
-  TRY(grow(&items, list->n_records, &list->records_capacity, sizeof *list->records));
-  list->records = items;
+  LIST_ROOM(list->records, list->n_records, list->records_capacity);
   list->records[list->n_records++] = *record;
   return status_ok();
 }
 
 static assay_status push_image(struct detection_list *list, const struct detection_image *image) {
-  void *items = list->images;
-  TRY(grow(&items, list->n_images, &list->images_capacity, sizeof *list->images));
-  list->images = items;
+  LIST_ROOM(list->images, list->n_images, list->images_capacity);
   list->images[list->n_images++] = *image;
   return status_ok();
 }

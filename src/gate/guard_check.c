@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "core/list.h"
 #include "core/memory.h"
 #include "corpus/case_times.h"
 #include "gate/golden.h"
@@ -121,20 +122,6 @@ static assay_status make_question(const struct guard_list *list, const struct fe
 
 /* --- both sides ----------------------------------------------------------------- */
 
-static assay_status grow(struct guard_list *list) {
-  if (list->count < list->capacity) {
-    return status_ok();
-  }
-  size_t larger = list->capacity == 0 ? 64 : list->capacity * 2;
-  void *moved = memory_resize(list->items, larger, sizeof *list->items);
-  if (moved == NULL) {
-    return status_no_memory(larger * sizeof *list->items);
-  }
-  list->items = moved;
-  list->capacity = larger;
-  return status_ok();
-}
-
 /* Margins of the reference before its memory moves on. */
 static assay_status take_margins(const struct guard_list *list, const struct guard_question *question,
                                  const struct side *before, assay_code answer, struct arena *scratch,
@@ -190,7 +177,7 @@ struct sides {
 static assay_status take_step(struct guard_list *list, const struct fed_case *fed, int64_t step, struct sides *sides,
                               struct arena *scratch) {
   struct guard_question expected, actual;
-  TRY(grow(list));
+  LIST_ROOM(list->items, list->count, list->capacity);
   struct guard_step *item = &list->items[list->count];
   *item = (struct guard_step){.case_index = fed->index,
                               .step = fed->entry->sequence ? (int32_t)step : -1,

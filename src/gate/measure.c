@@ -8,6 +8,7 @@
 #include "contract/apply.h"
 #include "contract/compare.h"
 #include "contract/executed.h"
+#include "core/list.h"
 #include "core/memory.h"
 #include "gate/detection_list.h"
 #include "gate/executed_pairs.h"
@@ -78,33 +79,14 @@ void measure_close(struct measure *measure) {
   memory_free(measure);
 }
 
-/* Room for one more. */
-static assay_status grow(void **items, size_t count, size_t *capacity, size_t size) {
-  if (count < *capacity) {
-    return status_ok();
-  }
-  size_t larger = *capacity == 0 ? 64 : *capacity * 2;
-  void *moved = memory_resize(*items, larger, size);
-  if (moved == NULL) {
-    return status_no_memory(larger * size);
-  }
-  *items = moved;
-  *capacity = larger;
-  return status_ok();
-}
-
 static assay_status push_pair(struct pair_list *list, const struct drift_pair *pair) {
-  void *items = list->items;
-  TRY(grow(&items, list->count, &list->capacity, sizeof *list->items));
-  list->items = items;
+  LIST_ROOM(list->items, list->count, list->capacity);
   list->items[list->count++] = *pair;
   return status_ok();
 }
 
 static assay_status push_decision(struct decision_list *list, const struct decision_taken *taken) {
-  void *items = list->items;
-  TRY(grow(&items, list->count, &list->capacity, sizeof *list->items));
-  list->items = items;
+  LIST_ROOM(list->items, list->count, list->capacity);
   list->items[list->count++] = *taken;
   return status_ok();
 }
